@@ -1,0 +1,28 @@
+"""Compiles the rule pages into the wheel, so that an installed opdev never parses them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompileRules(BuildHookInterface):
+    """Adds ``opdev/_data/rules.json`` and ``rules-docs.json`` to the wheel."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
+            return
+        root = Path(self.root)
+        sys.path.insert(0, str(root / "server"))
+        from opdev.rules.store import compile_folder, content_stamp
+
+        rules, docs = compile_folder(root / "rules", content_stamp(root / "rules", root / "server" / "opdev"))
+        folder = Path(tempfile.mkdtemp(prefix="opdev-rules-"))
+        for name, data in (("rules.json", rules), ("rules-docs.json", docs)):
+            (folder / name).write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+            build_data["force_include"][str(folder / name)] = f"opdev/_data/{name}"

@@ -1,0 +1,37 @@
+"""``opdev``: one entry point whose subcommands are loaded when called."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import opdev
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a subcommand; the exit status is 0, 1 (findings or failures), 2 (usage) or 3 (internal)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["lint"]:
+        from opdev.lint.cli import main as lint
+
+        return lint(arguments[1:])
+    if arguments[:1] == ["lsp"]:
+        from opdev.lsp.cli import main as lsp
+
+        return lsp(arguments[1:])
+    from opdev.lint import rulecmd
+
+    parser = argparse.ArgumentParser(prog="opdev", description="Editor backend and CI linter for Ascend NPU operators.")
+    parser.add_argument("--version", action="version", version=f"opdev {opdev.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("lint", help="same as opdev-lint", add_help=False)
+    commands.add_parser("lsp", help="same as opdev-lsp", add_help=False)
+    rulecmd.add_parser(commands)
+    args = parser.parse_args(arguments)
+    status: int = args.run(args)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,221 @@
+"""What a file is, decided by its path and, where the path says nothing, by its content.
+
+A rule names the kinds it applies to.  A file no kind fits is not ours: it is never parsed, which
+is what keeps ``opdev-lint`` fast on a large tree that holds a few operators.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+# Every kind a rule may name, with what it means; `opdev-lint rules --kinds` prints this.
+KINDS = {
+    "cpp": "any C++ file of a SHMEM or AscendC project",
+    "kernel": "C++ with device code (__aicore__, __global__, ACLSHMEM_DEVICE)",
+    "host": "C++ that runs on the host: main.cpp, launchers",
+    "header": "a C++ header",
+    "torch-binding": "C++ that binds an operator to PyTorch",
+    "cmake": "CMakeLists.txt and *.cmake",
+    "shell": "any shell script of an operator",
+    "run-script": "a script that starts the PEs of an operator",
+    "perf-script": "a script that measures an operator",
+    "baseline-script": "a script that runs the HCCL baseline",
+    "build-script": "a script that builds",
+    "wrapper-script": "custom-ops/scripts/*.sh, the project-wide entry points",
+    "python": "any Python file of an operator",
+    "golden": "gen_data.py and other producers of golden data",
+    "checker": "check_result.py and other result checkers",
+    "case-runner": "run_case_matrix.py",
+    "torch-test": "a Python test of a Torch binding",
+    "pypto-test": "a PyPTO or PyPTO-Pro operator test (delivered or staged)",
+    "pypto": "any Python file that imports pypto",
+    "design-doc": "docs/design.md",
+    "readme": "README.md of an operator",
+    "report": "docs/*report*.md",
+    "doc": "any Markdown of an operator",
+    "docs-fence": "code inside a Markdown document",
+    "heredoc": "code inside a shell here-document",
+    "contract": "JSON or YAML contracts",
+    "cases": "the case matrix, cases.json",
+    "log": "a run or perf log",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The language to parse a file as (None: do not parse) and the kinds it is."""
+
+    language: str | None
+    names: frozenset[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
+
+NOT_OURS = Kind(None, frozenset())
+
+_CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hh", ".cu", ".asc", ".cce"})
+_HEADERS = frozenset({".h", ".hpp", ".hh"})
+SUFFIXES = _CPP_SUFFIXES | {".sh", ".bash", ".py", ".md", ".cmake", ".yaml", ".yml", ".json"}
+
+_OURS_CPP = re.compile(
+    rb"\b(?:acl)?shmem[xi]?_\w+|\bACLSHMEM_|\bshmem\.h\b|__aicore__|\[aicore\]|\bAscendC::|kernel_operator\.h|\bnpu_stream\b"
+    rb"|torch_npu|\bHcclAllReduce\b|\bSHMEM_\w+"
+)
+_DEVICE = re.compile(rb"__aicore__|\[aicore\]|__global__|ACLSHMEM_DEVICE|SHMEM_DEVICE|__ubuf__")
+_HOST = re.compile(
+    rb"\bint\s+main\s*\(|\b(?:acl)?shmemx?_(?:init|finalize|malloc|calloc|align|free)\w*\s*\(|\baclrt\w+\s*\(|\baclInit\s*\("
+)
+_TORCH = re.compile(rb"<torch/|\bTORCH_LIBRARY|\bat::Tensor\b|\btorch::Tensor\b|PYBIND11_MODULE|<ATen/")
+_OURS_SHELL = re.compile(
+    rb"\bIPPORT\b|\bSHMEM_\w+|\baclshmem|\bASCEND_\w+|\bmsprof\b|npu-smi|\bCANN_SET_ENV\b|shmem|\bset_env\.sh\b|torch_test_"
+    rb"|\bHCCL_\w+|\bpypto\b"
+)
+_RUN = re.compile(rb"\bIPPORT\b|SHMEM_UID_SESSION_ID|build/bin/|torchrun|torch_test|mpirun")
+_OURS_PY = re.compile(
+    rb"\btorch_npu\b|\bshmem\b|aclshmem|ShmemOps|\bgolden\b|\bIPPORT\b|SHMEM_|run_case_matrix|\bascend\b|\.npu\b",
+    re.IGNORECASE,
+)
+_PYPTO = re.compile(rb"^\s*(?:import|from)\s+pypto\b|\bpl\.jit\b|precision_compare", re.MULTILINE)
+_TORCH_TEST = re.compile(rb"torch\.(?:classes|ops)\.|\btorch_npu\b|ShmemOps")
+
+
+def has_known_suffix(name: str) -> bool:
+    """Whether a file of this name could be of any kind (decided without reading it)."""
+    if name == "CMakeLists.txt":
+        return True
+    dot = name.rfind(".")
+    return (dot >= 0 and name[dot:].lower() in SUFFIXES) or (dot >= 0 and name[dot:] == ".log")
+
+
+def classify(path: str, data: bytes, *, in_operator: bool = False) -> Kind:
+    """The kind of a file.
+
+    ``path`` has forward slashes; ``in_operator`` says that it lies in an operator's folder, where
+    even a file without a tell-tale word in it is the operator's.
+    """
+    pure = PurePosixPath(path)
+    name, suffix = pure.name, pure.suffix.lower()
+    in_operator = in_operator or "custom-ops" in pure.parts
+    if name == "CMakeLists.txt" or suffix == ".cmake":
+        return _cmake(data, in_operator=in_operator)
+    if suffix in _CPP_SUFFIXES:
+        return _cpp(name, suffix, data, in_operator=in_operator)
+    if suffix in (".sh", ".bash"):
+        return _shell(pure, data, in_operator=in_operator)
+    if suffix == ".py":
+        return _python(pure, data, in_operator=in_operator)
+    if suffix == ".md":
+        return _markdown(pure, data, in_operator=in_operator)
+    if suffix in (".yaml", ".yml", ".json"):
+        return _contract(pure, in_operator=in_operator)
+    if suffix == ".log" and in_operator:
+        return Kind(None, frozenset({"log"}))
+    return NOT_OURS
+
+
+def _cmake(data: bytes, *, in_operator: bool) -> Kind:
+    lowered = data.lower()
+    if in_operator or b"shmem" in lowered or b"ascend" in lowered or b"cce" in lowered:
+        return Kind("cmake", frozenset({"cmake"}))
+    return NOT_OURS
+
+
+def _cpp(name: str, suffix: str, data: bytes, *, in_operator: bool) -> Kind:
+    if not in_operator and not _OURS_CPP.search(data):
+        return NOT_OURS
+    kinds = {"cpp"}
+    if suffix in _HEADERS:
+        kinds.add("header")
+    if _TORCH.search(data):
+        kinds.add("torch-binding")
+    stem = name.rsplit(".", 1)[0]
+    device = _DEVICE.search(data) is not None or stem.endswith(("_kernel", "_kernels"))
+    if device:
+        kinds.add("kernel")
+    if name.startswith("main.") or _HOST.search(data):
+        kinds.add("host")
+    return Kind("cpp", frozenset(kinds))
+
+
+def _shell(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
+    if not in_operator and not _OURS_SHELL.search(data):
+        return NOT_OURS
+    kinds = {"shell"}
+    stem = pure.stem.lower()
+    parts = pure.parts
+    if len(parts) >= 3 and parts[-2] in ("scripts", "lib") and "custom-ops" in parts[-4:-1]:
+        after = parts[len(parts) - 1 - parts[::-1].index("custom-ops") + 1 :]
+        if after[0] == "scripts":
+            kinds.add("wrapper-script")
+    if "baseline" in stem or "hccl" in stem:
+        kinds.add("baseline-script")
+    elif "perf" in stem:
+        kinds.add("perf-script")
+    elif stem.startswith(("build", "compile", "install")):
+        kinds.add("build-script")
+    elif stem.startswith("run") or "test" in stem or _RUN.search(data):
+        kinds.add("run-script")
+    return Kind("bash", frozenset(kinds))
+
+
+def _python(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
+    name = pure.name
+    pypto = _PYPTO.search(data) is not None
+    if not in_operator and not pypto and not _OURS_PY.search(data):
+        return NOT_OURS
+    kinds = {"python"}
+    stem = pure.stem
+    if pypto:
+        kinds.add("pypto")
+        if stem.startswith("test_"):
+            kinds.add("pypto-test")
+    if stem.startswith(("gen_data", "gen_golden", "golden", "data_gen")) or stem.endswith(("_golden", "_gen")):
+        kinds.add("golden")
+    if stem.startswith(("check", "verify", "compare")):
+        kinds.add("checker")
+    if stem == "run_case_matrix":
+        kinds.add("case-runner")
+    if name.startswith("torch_test") or (
+        not pypto and ("test" in stem or "torch_test" in pure.parts) and _TORCH_TEST.search(data)
+    ):
+        kinds.add("torch-test")
+    return Kind("python", frozenset(kinds))
+
+
+def _markdown(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
+    if not in_operator and not re.search(rb"shmem|ascend|pypto|\bnpu\b", data, re.IGNORECASE):
+        return NOT_OURS
+    name = pure.name.lower()
+    kinds = {"doc"}
+    if name == "design.md":
+        kinds.add("design-doc")
+    elif name.startswith("readme"):
+        kinds.add("readme")
+    elif "report" in name:
+        kinds.add("report")
+    return Kind("markdown", frozenset(kinds))
+
+
+def _contract(pure: PurePosixPath, *, in_operator: bool) -> Kind:
+    if not in_operator:
+        return NOT_OURS
+    kinds = {"contract"}
+    if pure.name == "cases.json":
+        kinds.add("cases")
+    return Kind("yaml", frozenset(kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a file stands: which operator it belongs to and by which profile it is judged."""
+
+    profile: str = "custom-ops"
+    operator: str | None = None
+    root: str | None = None
+    """Absolute folder of the operator, forward slashes; None outside operators."""
+    shmem_repo: str | None = None
+    relative: str = ""
+    """Path below ``root``; the whole path where there is no operator."""

@@ -1,0 +1,156 @@
+"""``opdev rule``: test, scaffold and count rule pages."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from opdev.rules import store
+from opdev.rules.page import Page, PageError, read_page
+
+_TEMPLATE = """\
+---
+id: {id}
+name: {name}
+severity: warning
+kinds: [run-script]
+language: bash
+check: {family}.{function}
+needs: []
+since: 0.1.0
+source: ""
+messages:
+  default:
+    zh: 在此说明 {{what}} 有什么问题、后果是什么
+    en: say what is wrong with {{what}} and what it does to the user
+---
+# 中文标题
+
+问题是什么，后果如何表现，怎样改，什么情况下不适用。
+
+# English title
+
+What it finds, why it hurts and how that shows, what to do, when not to.
+
+```bash bad scripts/run.sh
+echo offence
+#<---------- {name}
+```
+
+```bash good scripts/run.sh
+echo fine
+```
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """``opdev rule …``."""
+    parser = commands.add_parser("rule", help="test, scaffold and count rule pages")
+    actions = parser.add_subparsers(dest="action", required=True)
+    test = actions.add_parser("test", help="run the examples of rule pages")
+    test.add_argument("pages", nargs="*", help="rule names, page files or folders (default: all shipped pages)")
+    test.set_defaults(run=_test)
+    new = actions.add_parser("new", help="scaffold a rule page: opdev rule new FAMILY NAME ID")
+    new.add_argument("family")
+    new.add_argument("name")
+    new.add_argument("id")
+    new.add_argument("--folder", type=Path, default=None, help="rules folder (default: the shipped one)")
+    new.set_defaults(run=_new)
+    coverage = actions.add_parser("coverage", help="count the rows of a catalogue that pages cover")
+    coverage.add_argument("catalogue", type=Path)
+    coverage.add_argument("--missing", action="store_true", help="list the rows no page covers")
+    coverage.set_defaults(run=_coverage)
+
+
+def _pages(wanted: list[str]) -> tuple[list[Page], list[str]]:
+    root = store.rules_folder()
+    files: list[tuple[Path, Path]] = []
+    names = {p.stem: p for p in sorted(root.rglob("*.md"))}
+    if not wanted:
+        files = [(p, root) for p in names.values()]
+    problems: list[str] = []
+    for word in wanted:
+        path = Path(word)
+        if path.is_dir():
+            files += [(p, path) for p in sorted(path.rglob("*.md"))]
+        elif path.is_file():
+            inside = path.resolve().is_relative_to(root.resolve())
+            files.append((path.resolve() if inside else path, root.resolve() if inside else path.parent))
+        elif word in names:
+            files.append((names[word], root))
+        else:
+            problems.append(f"no rule page {word!r}: give a rule's name, a page or a folder")
+    pages: list[Page] = []
+    for path, base in files:
+        try:
+            pages.append(read_page(path, base))
+        except PageError as error:
+            problems.append(str(error))
+        except OSError as error:
+            problems.append(f"{path}: cannot be read: {error.strerror}")
+    return pages, problems
+
+
+def _test(args: argparse.Namespace) -> int:
+    from opdev.lint.pagetest import test_pages
+
+    pages, problems = _pages(args.pages)
+    known = {page.rule.name: page.rule for page in pages}
+    if args.pages:
+        for page, _ in [(p, None) for p in _pages([])[0]]:
+            known.setdefault(page.rule.name, page.rule)
+    report = test_pages(pages, list(known.values()))
+    for line in [*problems, *map(str, report.problems)]:
+        sys.stdout.write(line + "\n")
+    failed = len(problems) + len(report.problems)
+    sys.stdout.write(f"{len(pages)} pages, {report.examples} examples, {report.todos} known gaps, {failed} problems\n")
+    return 1 if failed else 0
+
+
+def _new(args: argparse.Namespace) -> int:
+    folder = (args.folder or store.rules_folder()) / args.family
+    path = folder / f"{args.name}.md"
+    if path.exists():
+        sys.stderr.write(f"{path} exists already\n")
+        return 2
+    folder.mkdir(parents=True, exist_ok=True)
+    function = args.name.replace("-", "_")
+    path.write_text(
+        _TEMPLATE.format(id=args.id, name=args.name, family=args.family.replace("-", "_"), function=function),
+        encoding="utf-8",
+    )
+    sys.stdout.write(
+        f"wrote {path}; write the check opdev/checks/{args.family}.py:{function}, then: opdev rule test {args.name}\n"
+    )
+    return 0
+
+
+def _coverage(args: argparse.Namespace) -> int:
+    try:
+        text = args.catalogue.read_text(encoding="utf-8")
+    except OSError as error:
+        sys.stderr.write(f"{args.catalogue}: cannot be read: {error.strerror}\n")
+        return 2
+    covered = {row for rule in store.load() for row in (rule.id, *rule.covers)}
+    total = done = 0
+    group = ""
+    groups: dict[str, list[tuple[str, str, str, bool]]] = {}
+    for line in text.splitlines():
+        if head := re.match(r"### Group: (.+?) \(\d+ rules\)", line):
+            group = head[1]
+        elif row := re.match(r"#### ((?:SH|PY)\w+) (.+?) — (\w+)", line):
+            groups.setdefault(group, []).append((row[1], row[2], row[3], row[1] in covered))
+    for name, rows in groups.items():
+        have = sum(r[3] for r in rows)
+        hard = [r for r in rows if r[2] == "error"]
+        total += len(rows)
+        done += have
+        sys.stdout.write(f"{name}: {have} of {len(rows)} rows ({sum(r[3] for r in hard)} of {len(hard)} errors)\n")
+        if args.missing:
+            for identity, title, severity, yes in rows:
+                if not yes:
+                    sys.stdout.write(f"  {identity} {severity}: {title}\n")
+    sys.stdout.write(f"all: {done} of {total} rows by {len(store.load())} pages\n")
+    return 0

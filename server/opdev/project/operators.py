@@ -1,0 +1,108 @@
+"""An operator's files for cross-file rules, and a record of what was asked.
+
+``Reader`` is how file contents are had: from open buffers first, then from disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from opdev.kinds import NOT_OURS, Kind, classify, has_known_suffix
+from opdev.project.places import Places
+from opdev.source import Source
+from opdev.syntax.file import File
+
+Reader = Callable[[str], bytes | None]
+_SKIP = {
+    "build",
+    "data",
+    "output",
+    ".git",
+    "install",
+    "node_modules",
+    "__pycache__",
+    ".opdev",
+    "3rdparty",
+    "third_party",
+}
+_MOST_FILES = 400
+_MOST_BYTES = 2_000_000
+
+
+def read_disk(path: str) -> bytes | None:
+    """A file's bytes, None where it cannot be read or is too large to matter."""
+    try:
+        if os.path.getsize(path) > _MOST_BYTES:
+            return None
+        return Path(path).read_bytes()
+    except OSError:
+        return None
+
+
+class Operator:
+    """The files below one operator's folder.  Satisfies ``rules.context.Project``."""
+
+    def __init__(self, root: str, places: Places, read: Reader = read_disk, extra: Iterable[str] = ()) -> None:
+        self.root = root
+        self.name = root.rsplit("/", 1)[-1]
+        self._places = places
+        self._read = read
+        self._extra = tuple(extra)
+        self._files: dict[str, File] | None = None
+        self.asked: set[str] = set()
+
+    def files(self, *kinds: str) -> Iterable[File]:
+        """Files of any of ``kinds`` (all of them without), in path order."""
+        self.asked.update(kinds or ("*",))
+        wanted = set(kinds)
+        return [f for f in self._load().values() if not wanted or not wanted.isdisjoint(f.kind.names)]
+
+    def exists(self, relative: str) -> bool:
+        """Whether a path below the operator exists, on disk or as an unsaved buffer."""
+        path = f"{self.root}/{relative}"
+        return path in self._extra or os.path.exists(path)
+
+    def digest(self) -> str:
+        """Changes when any file of the operator does; part of the cache key of cross-file rules."""
+        digest = hashlib.sha256()
+        for path, file in self._load().items():
+            digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + hashlib.sha256(file.data).digest())
+        return digest.hexdigest()
+
+    def _load(self) -> dict[str, File]:
+        if self._files is None:
+            self._files = {}
+            for path in sorted({*self._walk(), *(p for p in self._extra if p.startswith(self.root + "/"))}):
+                file = self._file(path)
+                if file is not None:
+                    self._files[path] = file
+        return self._files
+
+    def _file(self, path: str) -> File | None:
+        raw = self._read(path)
+        if raw is None:
+            return None
+        source = Source.from_disk(path, raw)
+        kind = kind_of(path, source.data, in_operator=True)
+        return File(source, kind, self._places.of(path)) if kind else None
+
+    def _walk(self) -> Iterator[str]:
+        count = 0
+        for folder, names, files in os.walk(self.root):
+            names[:] = sorted(n for n in names if n not in _SKIP)
+            for name in sorted(files):
+                if has_known_suffix(name):
+                    count += 1
+                    if count > _MOST_FILES:
+                        return
+                    yield f"{folder}/{name}".replace("\\", "/")
+
+
+def kind_of(path: str, data: bytes, *, in_operator: bool) -> Kind:
+    """The kind of a file; generated and vendored text is nobody's to lint."""
+    if len(data) > 50_000_000:
+        return NOT_OURS
+    return classify(path, data, in_operator=in_operator)

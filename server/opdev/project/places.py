@@ -1,0 +1,104 @@
+"""Where a file stands: in an operator, in upstream's own tree, or nowhere in particular.
+
+Delivered operators (``custom-ops/<op>``) are the default profile.  Files of a SHMEM or PyPTO
+checkout are upstream's own and judged softer (``in-tree``), except operators that were generated
+into ``examples/`` and say so by a ``docs/design.md``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from opdev.kinds import Place
+
+IsFile = Callable[[str], bool]
+_IN_TREE_AREAS = {"examples", "tests", "src", "include", "docs", "scripts", "tools", "python", "framework", "models"}
+
+
+class Places:
+    """Answers where a path stands; what the disk said is kept until ``forget``."""
+
+    def __init__(self, is_file: IsFile = os.path.isfile) -> None:
+        self._is_file = is_file
+        self._known: dict[str, bool] = {}
+        self._folders: dict[str, Place] = {}
+
+    def forget(self) -> None:
+        """Files came or went: ask the disk again."""
+        self._known.clear()
+        self._folders.clear()
+
+    def of(self, path: str) -> Place:
+        """The place of an absolute path with forward slashes."""
+        folder, _, name = path.rpartition("/")
+        place = self._folders.get(folder)
+        if place is None:
+            place = self._folders[folder] = self._of_folder(folder or "/")
+        base = place.root or place.shmem_repo
+        relative = path[len(base) :].lstrip("/") if base and path.startswith(base.rstrip("/") + "/") else name
+        return Place(place.profile, place.operator, place.root, place.shmem_repo, relative)
+
+    def _of_folder(self, folder: str) -> Place:
+        parts = PurePosixPath(folder).parts
+        repo = self._repository(folder)
+        if ".agents" in parts:
+            return Place("skill-text", None, None, repo)
+        operator = self._custom_op(parts)
+        if operator is not None:
+            return Place("custom-ops", PurePosixPath(operator).name, operator, repo)
+        if "custom-ops" in parts:
+            return Place("custom-ops", None, None, repo)
+        if repo is not None:
+            below = PurePosixPath(folder).relative_to(repo).parts
+            if below[:1] == ("examples",) and len(below) > 1:
+                root = str(PurePosixPath(repo, *below[:2]))
+                generated = self._file(f"{root}/docs/design.md")
+                return Place("custom-ops" if generated else "in-tree", below[1], root, repo)
+            if not below or below[0] in _IN_TREE_AREAS:
+                return Place("in-tree", None, None, repo)
+        root_found = self._operator_root(folder)
+        if root_found is not None:
+            return Place("custom-ops", PurePosixPath(root_found).name, root_found, repo)
+        return Place("custom-ops" if repo is None else "in-tree", None, None, repo)
+
+    @staticmethod
+    def _custom_op(parts: tuple[str, ...]) -> str | None:
+        """The operator's folder below the last ``custom-ops`` (``scripts`` there is shared)."""
+        for index in range(len(parts) - 1, 0, -1):
+            if parts[index - 1] == "custom-ops" and parts[index] != "scripts":
+                return str(PurePosixPath(*parts[: index + 1]))
+        return None
+
+    def _repository(self, folder: str) -> str | None:
+        """The checkout of SHMEM or PyPTO itself that holds ``folder``."""
+        here = PurePosixPath(folder)
+        for candidate in (here, *here.parents):
+            base = str(candidate).rstrip("/")
+            if self._file(f"{base}/include/shmem.h") and self._file(f"{base}/version.info"):
+                return str(candidate)
+            if self._file(f"{base}/python/pypto/__init__.py"):
+                return str(candidate)
+        return None
+
+    def _operator_root(self, folder: str) -> str | None:
+        here = PurePosixPath(folder)
+        for candidate in (here, *list(here.parents)[:3]):
+            if str(candidate) in ("/", "."):
+                break
+            if self._file(f"{candidate}/docs/design.md") or (
+                self._file(f"{candidate}/CMakeLists.txt")
+                and (
+                    self._file(f"{candidate}/src/{candidate.name}_kernel.cpp")
+                    or self._file(f"{candidate}/{candidate.name}_kernel.cpp")
+                )
+            ):
+                return str(candidate)
+        return None
+
+    def _file(self, path: str) -> bool:
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self._is_file(path)
+        return known

@@ -1,0 +1,356 @@
+"""Running rules on a file.
+
+A definition's findings are kept by its text: a keystroke runs the item rules on the one
+definition it touched.  A rule that raises loses itself on that file and is reported; nothing else
+is lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
+
+from opdev.rules import suppress
+from opdev.rules.context import Context, Project
+from opdev.rules.model import Finding, Fix, Hit, Related, Rule, Scope
+from opdev.rules.selection import Active, Plan, Selection
+from opdev.rules.store import by_name
+from opdev.rules.watchdog import CheckTimeout, Watchdog
+from opdev.syntax.file import File, Segment, words_of
+
+log = logging.getLogger("opdev.rules")
+
+Check = Callable[[Context], Iterable[Hit]]
+BUILTIN = "builtin"
+_KEEP_SEGMENTS = 50_000
+
+
+@dataclass
+class Result:
+    """Findings of one file, in text order, and the rules that really ran on it."""
+
+    findings: list[Finding] = field(default_factory=list)
+    ran: dict[str, Rule] = field(default_factory=dict)
+    suppressed: int = 0
+
+
+class Cancelled(Exception):
+    """Nobody waits for this result any more."""
+
+
+class Linter:
+    """Runs a selection of rules; keeps what it found of each definition."""
+
+    def __init__(
+        self,
+        *,
+        watchdog: Watchdog | None = None,
+        stats: bool = False,
+        ignore_suppressions: bool = False,
+        known: Iterable[Rule] = (),
+    ) -> None:
+        self._segments: dict[tuple[object, ...], tuple[tuple[str, tuple[Hit, ...]], ...]] = {}
+        self._words: dict[bytes, frozenset[bytes]] = {}
+        self._watchdog = watchdog
+        self._ignore_suppressions = ignore_suppressions
+        self._known = by_name(known)
+        self.seconds: dict[str, float] | None = {} if stats else None
+
+    def lint(
+        self,
+        file: File,
+        selection: Selection,
+        project: Project | None = None,
+        *,
+        scopes: Iterable[Scope] = ("item", "file", "project"),
+        incremental: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Result:
+        """All findings of ``file`` and of what is embedded in it.
+
+        ``incremental`` keeps findings by definition for the next edit.  Raises Cancelled when
+        ``cancelled`` says so between two rules.
+        """
+        result = Result()
+        findings = list(self._own(file, selection, project, set(scopes), incremental, cancelled, result))
+        if file.language in ("markdown", "bash"):
+            for inner in file.regions:
+                part = self.lint(inner, selection, project, scopes=scopes, cancelled=cancelled)
+                findings += [_to_host(finding, inner) for finding in part.findings]
+                result.ran.update(part.ran)
+                result.suppressed += part.suppressed
+        result.findings = self._suppressed(file, findings, selection, result)
+        result.findings.sort(key=lambda finding: finding.sort_key)
+        return result
+
+    def _own(
+        self,
+        file: File,
+        selection: Selection,
+        project: Project | None,
+        scopes: set[Scope],
+        incremental: bool,
+        cancelled: Callable[[], bool] | None,
+        result: Result,
+    ) -> Iterator[Finding]:
+        if file.language is None:
+            return
+        plan = selection.plan(file.kind.names, file.language, file.place.profile)
+        if not plan.all:
+            return
+        for scope in ("item", "file", "project"):
+            if scope in scopes and not (scope == "project" and project is None):
+                result.ran.update((a.rule.name, a.rule) for a in getattr(plan, scope))
+        if incremental and plan.item and "item" in scopes:
+            words = self._segment_words(file)
+        else:
+            words = file.words
+        awake = plan.awake(words, file.code)
+        if not awake:
+            return
+        items = [a for a in plan.item if a.rule.name in awake] if "item" in scopes else []
+        if items:
+            yield from self._items(file, plan, items, incremental, cancelled)
+        for active in (*plan.file, *plan.project):
+            rule = active.rule
+            if rule.scope not in scopes or rule.name not in awake or rule.check == BUILTIN:
+                continue
+            if rule.scope == "project" and project is None:
+                continue
+            if cancelled is not None and cancelled():
+                raise Cancelled
+            context = Context(file, 0, len(file.data), None, rule, project)
+            yield from (_finding(file, active, hit) for hit in self._run(active, context))
+
+    def _items(
+        self,
+        file: File,
+        plan: Plan,
+        items: list[Active],
+        incremental: bool,
+        cancelled: Callable[[], bool] | None,
+    ) -> Iterator[Finding]:
+        by = {active.rule.name: active for active in items}
+        setting = (id(plan), tuple(by))
+        data, code = file.data, file.code
+        for segment in file.segments:
+            if cancelled is not None and cancelled():
+                raise Cancelled
+            piece = data[segment.start : segment.end]
+            key = (setting, piece)
+            kept = self._segments.get(key) if incremental else None
+            if kept is None:
+                words = self._words.get(piece) if incremental else None
+                if words is None:
+                    words = words_of(code[segment.start : segment.end])
+                awake = plan.awake(words, code[segment.start : segment.end])
+                kept = tuple(self._segment(file, segment, [a for a in items if a.rule.name in awake]))
+                if incremental:
+                    if len(self._segments) > _KEEP_SEGMENTS:
+                        self._segments.clear()
+                    self._segments[key] = kept
+            for name, hits in kept:
+                for hit in hits:
+                    yield _finding(file, by[name], hit.moved(segment.start))
+
+    def _segment(self, file: File, segment: Segment, active: list[Active]) -> Iterator[tuple[str, tuple[Hit, ...]]]:
+        for one in active:
+            if one.rule.check == BUILTIN:
+                continue
+            context = Context(file, segment.start, segment.end, segment.node, one.rule)
+            hits = tuple(hit.moved(-segment.start) for hit in self._run(one, context))
+            if hits:
+                yield one.rule.name, hits
+
+    def _segment_words(self, file: File) -> frozenset[bytes]:
+        found: set[bytes] = set()
+        data, code = file.data, file.code
+        for segment in file.segments:
+            piece = data[segment.start : segment.end]
+            words = self._words.get(piece)
+            if words is None:
+                if len(self._words) > _KEEP_SEGMENTS:
+                    self._words.clear()
+                words = self._words[piece] = words_of(code[segment.start : segment.end])
+            found |= words
+        return frozenset(found)
+
+    def _run(self, active: Active, context: Context) -> list[Hit]:
+        rule = active.rule
+        began = time.perf_counter() if self.seconds is not None else 0.0
+        if self._watchdog is not None:
+            self._watchdog.begin(rule.name)
+        try:
+            if rule.check is not None:
+                return list(check_of(rule.check)(context))
+            return list(_query_hits(rule, context))
+        except (Cancelled, KeyboardInterrupt):
+            raise
+        except (Exception, CheckTimeout) as error:
+            log.error("rule %s failed on %s: %s", rule.name, context.file.path, error, exc_info=True)
+            return [_crash(rule, error)]
+        finally:
+            if self._watchdog is not None:
+                self._watchdog.end()
+            if self.seconds is not None:
+                spent = time.perf_counter() - began
+                self.seconds[rule.name] = self.seconds.get(rule.name, 0.0) + spent
+
+    def _suppressed(self, file: File, findings: list[Finding], selection: Selection, result: Result) -> list[Finding]:
+        if b"opdev:" not in file.data or self._ignore_suppressions:
+            return findings
+        found = suppress.find(file)
+        kept: list[Finding] = []
+        for finding in findings:
+            first, last = file.source.line_of(finding.start), file.source.line_of(max(finding.start, finding.end - 1))
+            if found.covering(finding.rule, first, last) is None:
+                kept.append(finding)
+            else:
+                result.suppressed += 1
+        known = self._known or by_name(selection.rules)
+        builtin = {rule.name: rule for rule in selection.rules if rule.check == BUILTIN}
+        reports = suppress_reports(file, found, result.ran, known, builtin, selection)
+        return kept + [f for f in reports if found.covering(f.rule, *_lines(file, f)) is None]
+
+
+def _lines(file: File, finding: Finding) -> tuple[int, int]:
+    line = file.source.line_of(finding.start)
+    return line, line
+
+
+def suppress_reports(
+    file: File,
+    found: suppress.Suppressions,
+    ran: dict[str, Rule],
+    known: dict[str, Rule],
+    builtin: dict[str, Rule],
+    selection: Selection,
+) -> list[Finding]:
+    """What is wrong with the directives themselves."""
+    from opdev.rules.directives import reports
+
+    out: list[Finding] = []
+    for name, hit in reports(file, found, ran, known):
+        rule = builtin.get(name)
+        if rule is not None:
+            severity = selection.severity.get(rule.name, rule.severity)
+            out.append(_finding(file, Active(rule, severity, fixable=True), hit))
+    return out
+
+
+def _finding(file: File, active: Active, hit: Hit) -> Finding:
+    rule, severity = active.rule, active.severity
+    if isinstance(hit, _Crash):
+        rule, severity = hit.rule, hit.rule.severity
+    elif hit.severity is not None and active.severity == active.rule.severity:
+        severity = hit.severity
+    return Finding(
+        rule=rule,
+        source=file.source,
+        start=hit.start,
+        end=hit.end,
+        severity=severity,
+        message_key=hit.message,
+        args=hit.args,
+        fix=hit.fix if active.fixable else None,
+        related=hit.related,
+        kind=primary_kind(file),
+        operator=file.place.operator,
+    )
+
+
+_KIND_ORDER = (
+    "torch-binding", "kernel", "host", "header", "cpp", "cmake", "baseline-script", "perf-script", "wrapper-script",
+    "build-script", "run-script", "shell", "golden", "checker", "case-runner", "torch-test", "pypto-test", "pypto",
+    "python", "design-doc", "readme", "report", "doc", "docs-fence", "heredoc", "cases", "contract", "log",
+)  # fmt: skip
+
+
+def primary_kind(file: File) -> str:
+    """The most telling of a file's kinds, for output."""
+    host = file.region.host if file.region is not None else file
+    return next((kind for kind in _KIND_ORDER if kind in host.kind.names), "")
+
+
+def _to_host(finding: Finding, inner: File) -> Finding:
+    """A finding in embedded code, placed in the file that holds it."""
+    region = inner.region
+    if region is None:
+        return finding
+    start, end = region.range_to_host(finding.start, finding.end)
+    fix = finding.fix
+    if fix is not None:
+        edits = []
+        for edit in fix.edits:
+            if edit.path is None:
+                low, high = region.range_to_host(edit.start, edit.end)
+                edit = replace(edit, start=low, end=high, text=edit.text.replace("\n", "\n" + region.prefix))
+            edits.append(edit)
+        fix = Fix(tuple(edits), fix.title, fix.applicability)
+    related = tuple(
+        replace(r, **dict(zip(("start", "end"), region.range_to_host(r.start, r.end), strict=True)))
+        if r.path is None
+        else r
+        for r in finding.related
+    )
+    host = region.host
+    return replace(finding, source=host.source, start=start, end=end, fix=fix, related=related, kind=primary_kind(host))
+
+
+@dataclass(frozen=True, slots=True)
+class _Crash(Hit):
+    rule: Rule = None  # type: ignore[assignment]  # always given; a dataclass field after defaults needs one
+
+
+def _crash(rule: Rule, error: BaseException) -> Hit:
+    where = traceback.extract_tb(error.__traceback__)
+    place = f"{where[-1].filename.rsplit('/', 1)[-1]}:{where[-1].lineno}" if where else "?"
+    crashed = INTERNAL_ERROR
+    key = "timeout" if isinstance(error, CheckTimeout) else "default"
+    args = {"rule": rule.name, "error": f"{type(error).__name__}: {error}", "place": place}
+    return _Crash(0, 0, key, args, rule=crashed)
+
+
+INTERNAL_ERROR = Rule(
+    id="OP900",
+    name="internal-error",
+    severity="error",
+    kinds=frozenset(),
+    languages=frozenset(),
+    messages={
+        "default": {
+            "zh": "规则 {rule} 在本文件上运行出错（{error}，{place}），该规则的结果缺失；请附上本文件报告此问题",
+            "en": "rule {rule} failed on this file ({error} at {place}), so its findings are missing; please report it",
+        },
+        "timeout": {
+            "zh": "规则 {rule} 在本文件上运行超时被中止，该规则的结果缺失；请附上本文件报告此问题",
+            "en": "rule {rule} took too long on this file and was stopped, so its findings are missing; please report it",
+        },
+    },
+    summary={"zh": "规则运行出错", "en": "A rule failed"},
+    check=BUILTIN,
+)
+
+
+@cache
+def check_of(name: str) -> Check:
+    """The Python check of a dotted name below ``opdev.checks``."""
+    module, _, function = name.rpartition(".")
+    found: Check = getattr(import_module(f"opdev.checks.{module}"), function)
+    return found
+
+
+def _query_hits(rule: Rule, context: Context) -> Iterator[Hit]:
+    from opdev.rules.queries import run
+
+    for query in rule.queries:
+        if query.language == context.file.language:
+            yield from run(query, rule, context)
+
+
+__all__ = ["BUILTIN", "INTERNAL_ERROR", "Cancelled", "Linter", "Related", "Result", "check_of"]

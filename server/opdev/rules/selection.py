@@ -1,0 +1,111 @@
+"""Which rules run on a file, at what severity.
+
+A selection is what configuration boils down to for one file; the active rules for a combination
+of kinds, language and profile are worked out once and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from opdev.rules.model import SEVERITIES, Rule, Severity
+
+_SOFTER: dict[Severity, Severity] = {"error": "warning", "warning": "info", "info": "hint", "hint": "hint"}
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """A rule as it runs in one setting."""
+
+    rule: Rule
+    severity: Severity
+    fixable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The active rules of one setting, by scope, with the words that wake them."""
+
+    item: tuple[Active, ...]
+    file: tuple[Active, ...]
+    project: tuple[Active, ...]
+    wakes: Mapping[bytes, tuple[str, ...]]
+    prefixes: tuple[tuple[bytes, str], ...]
+    always: frozenset[str]
+
+    @property
+    def all(self) -> tuple[Active, ...]:
+        return (*self.item, *self.file, *self.project)
+
+    def awake(self, words: frozenset[bytes], code: bytes) -> set[str]:
+        """Names of the rules that could find anything in code with these words."""
+        names = set(self.always)
+        for word in words & self.wakes.keys():
+            names.update(self.wakes[word])
+        for prefix, name in self.prefixes:
+            if name not in names and prefix in code:
+                names.add(name)
+        return names
+
+
+@dataclass
+class Selection:
+    """The rules to run, with severities the user set.  ``severity`` maps names to levels."""
+
+    rules: tuple[Rule, ...]
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    _plans: dict[object, Plan] = field(default_factory=dict, repr=False, compare=False)
+
+    def plan(self, kinds: frozenset[str], language: str | None, profile: str) -> Plan:
+        """What runs on a file of these kinds."""
+        key = (kinds, language, profile)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = _plan(self._active(kinds, language, profile))
+        return plan
+
+    def _active(self, kinds: frozenset[str], language: str | None, profile: str) -> Iterable[Active]:
+        for rule in self.rules:
+            if language in rule.languages and not kinds.isdisjoint(rule.kinds):
+                active = activate(rule, profile, self.severity.get(rule.name))
+                if active is not None:
+                    yield active
+
+
+def activate(rule: Rule, profile: str, chosen: Severity | None = None) -> Active | None:
+    """A rule under a profile: None where it is off there; soft is one level lower, without fixes."""
+    setting = rule.profiles.get(profile, "on")
+    if setting == "off":
+        return None
+    severity, fixable = rule.severity, True
+    if setting == "soft":
+        severity, fixable = _SOFTER[severity], False
+    elif setting in SEVERITIES:
+        severity = setting
+    return Active(rule, chosen or severity, fixable)
+
+
+def _plan(active: Iterable[Active]) -> Plan:
+    scopes: dict[str, list[Active]] = {"item": [], "file": [], "project": []}
+    wakes: dict[bytes, list[str]] = {}
+    prefixes: list[tuple[bytes, str]] = []
+    always: set[str] = set()
+    for one in active:
+        rule = one.rule
+        scopes[rule.scope].append(one)
+        if not rule.needs:
+            always.add(rule.name)
+        for word in rule.needs:
+            if word.endswith("*"):
+                prefixes.append((word[:-1].encode(), rule.name))
+            else:
+                wakes.setdefault(word.encode(), []).append(rule.name)
+    return Plan(
+        tuple(scopes["item"]),
+        tuple(scopes["file"]),
+        tuple(scopes["project"]),
+        {word: tuple(names) for word, names in wakes.items()},
+        tuple(prefixes),
+        frozenset(always),
+    )

@@ -1,0 +1,78 @@
+"""CMake lists as checks ask about them: commands with their arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from opdev.syntax.tree import walk
+from opdev.syntax.view import View
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument; ``text`` is without its quotes, references as written."""
+
+    node: Node
+    text: str
+
+    @property
+    def start(self) -> int:
+        return self.node.start_byte
+
+    @property
+    def end(self) -> int:
+        return self.node.end_byte
+
+
+@dataclass(frozen=True)
+class Command:
+    """``name(args…)``; ``name`` in lower case.  ``if``, ``foreach`` and the like are commands too."""
+
+    name: str
+    args: tuple[Argument, ...]
+    node: Node
+    name_node: Node
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(a.text for a in self.args)
+
+    @property
+    def start(self) -> int:
+        return self.node.start_byte
+
+    @property
+    def end(self) -> int:
+        return self.node.end_byte
+
+
+def commands(view: View, *names: str) -> list[Command]:
+    """The commands of the file (of these names, lower case), in text order."""
+
+    def collect() -> list[Command]:
+        found = []
+        for node in walk(view.file.root):
+            if node.type.endswith("_command") and node.type not in ("block_command",) and node.named_child_count:
+                found.append(_command(view, node))
+        return found
+
+    every = view.file.memo("cmake.commands", collect)
+    return [c for c in every if c.name in names] if names else every
+
+
+def _command(view: View, node: Node) -> Command:
+    name_node = node.children[0]
+    args: list[Argument] = []
+    for child in node.children[1:]:
+        if child.type == "argument_list":
+            for argument in child.named_children:
+                if argument.type == "argument":
+                    text = view.text(argument)
+                    if len(text) > 1 and text[0] == '"' and text[-1] == '"':
+                        text = text[1:-1]
+                    args.append(Argument(argument, text))
+    return Command(view.text(name_node).lower(), tuple(args), node, name_node)

@@ -1,0 +1,352 @@
+"""AscendC C++ as checks ask about it: calls, functions, constants.
+
+Names are searched in blanked text first; the tree is asked only where one was found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from opdev.syntax.file import File
+from opdev.syntax.tree import ancestor
+from opdev.syntax.view import View
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CALLEES = {"qualified_identifier", "template_function", "template_method", "field_expression", "dependent_name",
+            "scoped_identifier", "template_type"}  # fmt: skip
+_DEVICE = re.compile(
+    rb"__aicore__|\[aicore\]|__global__|ACLSHMEM_DEVICE|SHMEM_DEVICE|__simt_vf__|CATLASS_DEVICE|AICORE\b"
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call.  ``name`` is the last part of the callee (``SetFlag`` of ``AscendC::SetFlag<…>``)."""
+
+    name: str
+    node: Node
+    name_node: Node
+    file: File
+
+    @cached_property
+    def callee(self) -> str:
+        """The callee as written, with namespace and template arguments."""
+        function = self.node.child_by_field_name("function")
+        return self._text(function) if function is not None else self.name
+
+    @cached_property
+    def namespace(self) -> str:
+        """What stands before the name: ``AscendC``, ``simt``, or nothing."""
+        head = self.callee.split("<", 1)[0]
+        return head.rpartition("::")[0]
+
+    @cached_property
+    def args(self) -> list[Node]:
+        """The arguments, comments left out."""
+        found = self.node.child_by_field_name("arguments")
+        return [a for a in found.named_children if a.type != "comment"] if found is not None else []
+
+    @cached_property
+    def arg_texts(self) -> list[str]:
+        return [self._text(a) for a in self.args]
+
+    @cached_property
+    def targs(self) -> list[str]:
+        """Template arguments as written."""
+        function = self.node.child_by_field_name("function")
+        if function is None:
+            return []
+        stack = [function]
+        while stack:
+            here = stack.pop()
+            if here.type == "template_argument_list":
+                return [self._text(a) for a in here.named_children]
+            stack.extend(here.named_children)
+        return []
+
+    @property
+    def start(self) -> int:
+        return self.node.start_byte
+
+    @property
+    def end(self) -> int:
+        return self.node.end_byte
+
+    @cached_property
+    def statement(self) -> Node:
+        """The statement the call belongs to (the call itself at file scope)."""
+        here = self.node
+        while here.parent is not None and not here.type.endswith(("_statement", "declaration")):
+            if here.parent.type in ("compound_statement", "translation_unit", "case_statement"):
+                break
+            here = here.parent
+        return here
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether the call stands alone, its value unused."""
+        return self.node.parent is not None and self.node.parent.type == "expression_statement"
+
+    @cached_property
+    def function(self) -> Node | None:
+        """The function definition around the call."""
+        return ancestor(self.node, "function_definition")
+
+    def _text(self, node: Node) -> str:
+        return self.file.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def calls(view: View, *names: str) -> list[Call]:
+    """Calls of the named functions in the view's range, in text order."""
+    found: list[Call] = []
+    for name in names:
+        size = len(name)
+        for at in view.find(name):
+            call = call_at(view.file, at, at + size)
+            if call is not None:
+                found.append(call)
+    found.sort(key=lambda call: call.start)
+    return found
+
+
+def calls_matching(view: View, pattern: re.Pattern[bytes]) -> list[Call]:
+    """Calls whose name matches ``pattern`` (anchor it with ``\\b``), in text order."""
+    found: list[Call] = []
+    for match in pattern.finditer(view.code, view.start, view.end):
+        call = call_at(view.file, match.start(), match.end())
+        if call is not None and call.name == match.group().decode():
+            found.append(call)
+    return found
+
+
+def call_at(file: File, start: int, end: int) -> Call | None:
+    """The call whose callee's last name is at ``[start, end)``; None for a mere mention."""
+    node = file.root.named_descendant_for_byte_range(start, end - 1)
+    if node is None or node.start_byte != start:
+        return None
+    here = node
+    while here.parent is not None and here.parent.type in _CALLEES and here.end_byte <= here.parent.end_byte:
+        parent = here.parent
+        if parent.type == "field_expression" and parent.child_by_field_name("field") != here:
+            return None
+        if parent.type in ("qualified_identifier", "scoped_identifier") and parent.child_by_field_name("name") != here:
+            return None
+        here = parent
+    parent = here.parent
+    if parent is None or parent.type != "call_expression" or parent.child_by_field_name("function") != here:
+        return None
+    name = file.data[node.start_byte : node.end_byte].decode("utf-8", "replace").split("<", 1)[0].strip()
+    return Call(name, parent, node, file)
+
+
+def all_calls(view: View) -> list[Call]:
+    """Every call in the range, in text order (dear: prefer ``calls``)."""
+
+    def collect() -> list[Call]:
+        from opdev.syntax.tree import walk
+
+        found = []
+        for node in walk(view.file.root):
+            if node.type == "call_expression":
+                function = node.child_by_field_name("function")
+                last = last_name(function) if function is not None else None
+                if last is not None:
+                    text = view.text(last).split("<", 1)[0].strip()
+                    found.append(Call(text, node, last, view.file))
+        return found
+
+    every = view.file.memo("cpp.all_calls", collect)
+    return [c for c in every if view.start <= c.start < view.end]
+
+
+def last_name(node: Node) -> Node | None:
+    """The identifier that names a callee: ``f`` of ``a::b<T>::f<U>`` and of ``x.f``."""
+    here: Node | None = node
+    while here is not None and here.type in _CALLEES:
+        here = (
+            here.child_by_field_name("field") if here.type == "field_expression" else here.child_by_field_name("name")
+        )
+    return here
+
+
+def functions(view: View) -> list[Node]:
+    """Function definitions in the range, in text order."""
+
+    def collect() -> list[Node]:
+        found: list[Node] = []
+        stack = [view.file.root]
+        while stack:
+            node = stack.pop()
+            if node.type == "function_definition":
+                found.append(node)
+                continue
+            if node.type not in ("expression_statement", "comment", "preproc_include", "preproc_def"):
+                stack.extend(reversed(node.named_children))
+        return found
+
+    every = view.file.memo("cpp.functions", collect)
+    return [f for f in every if view.start <= f.start_byte < view.end]
+
+
+def function_name(file: File, function: Node) -> str:
+    """The name of a function definition, without its class; empty if it has none."""
+    here = function.child_by_field_name("declarator")
+    while here is not None and here.type not in ("identifier", "field_identifier", "qualified_identifier", "destructor_name",
+                                                 "operator_name", "template_function"):  # fmt: skip
+        here = here.child_by_field_name("declarator") or (here.named_children[0] if here.named_children else None)
+    if here is None:
+        return ""
+    return file.source.text(here.start_byte, here.end_byte).rpartition("::")[2]
+
+
+def head(file: File, function: Node) -> bytes:
+    """What stands before a function's body as written: qualifiers, type, name, parameters."""
+    body = function.child_by_field_name("body")
+    start = function.start_byte
+    # Qualifiers are masked for the parser, so a leading one lies before the node.
+    line = file.data.rfind(b"\n", 0, start) + 1
+    previous = file.data.rfind(b"\n", 0, max(line - 1, 0)) + 1
+    lead = file.code[previous:start]
+    cut = max(lead.rfind(b";"), lead.rfind(b"}"), lead.rfind(b"{"))
+    begin = previous + cut + 1
+    return file.code[begin : body.start_byte if body is not None else function.end_byte]
+
+
+def is_device(file: File, function: Node | None) -> bool:
+    """Whether a function runs on the device (``__aicore__``, ``ACLSHMEM_DEVICE``, …)."""
+    if function is None:
+        return False
+    return _DEVICE.search(head(file, function)) is not None
+
+
+def is_kernel_entry(file: File, function: Node | None) -> bool:
+    """Whether a function is launched (``__global__``)."""
+    return function is not None and b"__global__" in head(file, function)
+
+
+def parameters(file: File, function: Node) -> list[tuple[str, str]]:
+    """(type as written, name) of each parameter."""
+    here = function.child_by_field_name("declarator")
+    while here is not None and here.type != "function_declarator":
+        here = here.child_by_field_name("declarator")
+    found: list[tuple[str, str]] = []
+    listed = here.child_by_field_name("parameters") if here is not None else None
+    for parameter in listed.named_children if listed is not None else []:
+        if parameter.type not in ("parameter_declaration", "optional_parameter_declaration"):
+            continue
+        text = file.source.text(parameter.start_byte, parameter.end_byte).split("=", 1)[0]
+        match = re.fullmatch(r"(?s)(.*?)([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*", text)
+        if match:
+            found.append((match.group(1).strip(), match.group(2)))
+    return found
+
+
+_CONST = re.compile(
+    rb"(?:\b(?:constexpr|const)\b[^;={}()\n]*?\b(?P<name>[A-Za-z_]\w*)\s*(?:=|\{)\s*(?P<value>[^;{}]+?)\s*\}?\s*;)"
+    rb"|^[ \t]*#[ \t]*define[ \t]+(?P<dname>[A-Za-z_]\w*)[ \t]+(?P<dvalue>[^\n]+)$",
+    re.MULTILINE,
+)
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|\d[\d']*)[uUlL]*")
+_SIZES = {
+    "int8_t": 1, "uint8_t": 1, "char": 1, "bool": 1, "half": 2, "float16": 2, "bfloat16_t": 2, "int16_t": 2,
+    "uint16_t": 2, "fp16_t": 2, "bf16_t": 2, "int32_t": 4, "uint32_t": 4, "int": 4, "float": 4, "int64_t": 8,
+    "uint64_t": 8, "double": 8, "size_t": 8,
+}  # fmt: skip
+
+
+def constants(file: File) -> dict[str, int]:
+    """Integer constants of the file (``constexpr``, ``const``, ``#define``) that can be computed."""
+
+    def collect() -> dict[str, int]:
+        known: dict[str, int] = {}
+        for match in _CONST.finditer(file.code):
+            name = match["name"] or match["dname"]
+            value = evaluate((match["value"] or match["dvalue"]).decode("utf-8", "replace"), known)
+            if value is not None:
+                known[name.decode("utf-8", "replace")] = value
+        return known
+
+    return file.memo("cpp.constants", collect)
+
+
+def evaluate(text: str, known: dict[str, int] | None = None) -> int | None:
+    """The value of an integer constant expression; None if it is not one."""
+    import ast
+
+    text = re.sub(r"\b(?:static_cast|reinterpret_cast)\s*<[^<>]*>\s*", "", text.strip())
+    text = re.sub(r"\b(?:u?int(?:8|16|32|64)_t|size_t|unsigned|long|int)\s*(?=\()", "", text)
+    text = re.sub(r"\(\s*(?:u?int(?:8|16|32|64)_t|size_t|unsigned|long|int)(?:\s+(?:long|int))*\s*\)", "", text)
+    text = re.sub(r"\bsizeof\s*\(\s*([\w:]+)\s*\)", lambda m: str(_SIZES.get(m[1].rpartition("::")[2], m[0])), text)
+    text = _NUMBER.sub(lambda m: str(_int(m[1])), text) if text else text
+    if not text or len(text) > 200 or not re.fullmatch(r"[\w\s+\-*/%()<>&|^~]+", text):
+        return None
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return _value(tree, known or {})
+
+
+def _int(text: str) -> int:
+    digits = text.replace("'", "")
+    if digits[:2] in ("0x", "0X"):
+        return int(digits, 16)
+    if digits[:2] in ("0b", "0B"):
+        return int(digits, 2)
+    return (
+        int(digits, 8)
+        if len(digits) > 1 and digits[0] == "0" and digits.isdigit() and "8" not in digits and "9" not in digits
+        else int(digits)
+    )
+
+
+def _value(node: object, known: dict[str, int]) -> int | None:
+    import ast
+
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, int) else None
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if isinstance(node, ast.UnaryOp):
+        inner = _value(node.operand, known)
+        if inner is None:
+            return None
+        return {ast.USub: -inner, ast.UAdd: inner, ast.Invert: ~inner}.get(type(node.op))  # type: ignore[call-overload, no-any-return]  # the table's keys are classes
+    if isinstance(node, ast.BinOp):
+        left, right = _value(node.left, known), _value(node.right, known)
+        if left is None or right is None:
+            return None
+        return _binary(type(node.op).__name__, left, right)
+    return None
+
+
+def _binary(operator: str, left: int, right: int) -> int | None:
+    if operator in ("Div", "FloorDiv"):
+        return int(left / right) if right and abs(left) < 1 << 52 else None
+    if operator == "Mod":
+        return left % right if right else None
+    if operator == "LShift":
+        return left << right if 0 <= right < 128 else None
+    if operator == "RShift":
+        return left >> right if right >= 0 else None
+    table = {"Add": left + right, "Sub": left - right, "Mult": left * right, "BitAnd": left & right, "BitOr": left | right,
+             "BitXor": left ^ right}  # fmt: skip
+    return table.get(operator)
+
+
+def statements_after(node: Node) -> Iterator[Node]:
+    """Statements that follow ``node``'s statement in its block, then in the blocks around it."""
+    here: Node | None = node
+    while here is not None and here.type != "function_definition":
+        sibling = here.next_named_sibling
+        if here.parent is not None and here.parent.type in ("compound_statement", "case_statement"):
+            while sibling is not None:
+                yield sibling
+                sibling = sibling.next_named_sibling
+        here = here.parent

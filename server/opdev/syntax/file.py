@@ -1,0 +1,221 @@
+"""One file as the rules see it: bytes, blanked text, tree, segments, embedded regions.
+
+Everything is made on demand, because most files are decided by a word search alone, and made
+again only where an edit reached: see ``File.edited``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from opdev.kinds import Kind, Place
+from opdev.source import Source
+from opdev.syntax import blank
+from opdev.syntax.languages import parser
+from opdev.syntax.mask import mask_ascendc
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+    from opdev.syntax.regions import Region
+
+T = TypeVar("T")
+
+_WORDS = bytes(c if c == 95 or c >= 128 or chr(c).isalnum() else 32 for c in range(256))
+
+# Nodes that hold definitions rather than being one: a segment never spans their whole body.
+_CONTAINERS = {
+    "namespace_definition", "linkage_specification", "declaration_list", "preproc_if", "preproc_ifdef",
+    "preproc_else", "preproc_elif", "class_specifier", "struct_specifier", "field_declaration_list",
+    "class_definition", "block",
+}  # fmt: skip
+_BLANKERS = {
+    "cpp": blank.blank_cpp,
+    "python": blank.blank_python,
+    "bash": blank.blank_bash,
+    "cmake": blank.blank_cmake,
+    "yaml": blank.blank_cmake,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of the file that holds one definition and the blank text before it.
+
+    Segments tile the file.  ``node`` is the definition (None for what trails the last one).
+    """
+
+    start: int
+    end: int
+    node: Node | None
+
+
+class File:
+    """A file and what is known of it.
+
+    ``path`` is how the user names it; ``place`` where it stands.  Offsets are into ``data``.
+    ``region`` is set for code embedded in another file, whose offsets it maps back.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        kind: Kind,
+        place: Place | None = None,
+        *,
+        region: Region | None = None,
+    ) -> None:
+        self.source = source
+        self.kind = kind
+        self.place = place or Place()
+        self.region = region
+        self._memo: dict[object, object] = {}
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+    @property
+    def data(self) -> bytes:
+        return self.source.data
+
+    @property
+    def language(self) -> str | None:
+        return self.kind.language
+
+    @cached_property
+    def _blanked(self) -> tuple[bytes, bytes]:
+        blanker = _BLANKERS.get(self.language or "")
+        return blanker(self.data) if blanker else (self.data, self.data)
+
+    @property
+    def code(self) -> bytes:
+        """The text without comments and strings (double-quoted shell text stays)."""
+        return self._blanked[0]
+
+    @property
+    def nocomment(self) -> bytes:
+        """The text without comments."""
+        return self._blanked[1]
+
+    @cached_property
+    def parse_text(self) -> bytes:
+        """What the parser reads: the text, masked where the grammar does not know the dialect."""
+        if self.language == "cpp":
+            return mask_ascendc(self.data, self.code)
+        return self.data.replace(b"\0", b" ") if b"\0" in self.data else self.data
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The syntax tree; ValueError for a file without a language."""
+        if self.language is None:
+            raise ValueError(f"{self.path}: no language to parse as")
+        return parser(self.language).parse(self.parse_text)
+
+    @property
+    def root(self) -> Node:
+        return self.tree.root_node
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Every word of the code."""
+        return words_of(self.code)
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The definitions, tiling the file (C++ and Python); one segment for other languages."""
+        if self.language not in ("cpp", "python"):
+            return [Segment(0, len(self.data), self.root)]
+        found: list[Segment] = []
+        at = 0
+        for node in self._definitions(self.root):
+            if node.end_byte > at:
+                found.append(Segment(at, node.end_byte, node))
+                at = node.end_byte
+        if at < len(self.data) or not found:
+            found.append(Segment(at, len(self.data), None))
+        return found
+
+    def _definitions(self, top: Node) -> list[Node]:
+        out: list[Node] = []
+        stack = list(reversed(top.children))
+        while stack:
+            node = stack.pop()
+            if node.type in _CONTAINERS and node.child_count:
+                stack.extend(reversed(node.children))
+            elif node.is_named:
+                out.append(node)
+        return out
+
+    def memo(self, key: object, make: Callable[[], T]) -> T:
+        """``make()`` once a file: checks share what they derive."""
+        try:
+            return cast("T", self._memo[key])
+        except KeyError:
+            value = self._memo[key] = make()
+            return value
+
+    @cached_property
+    def regions(self) -> list[File]:
+        """Files embedded in this one (fences in Markdown, here-documents in shell)."""
+        from opdev.syntax.regions import embedded
+
+        return embedded(self)
+
+    def edited(self, source: Source, start: int, old_end: int, new_end: int) -> File:
+        """This file after ``data[start:old_end]`` became ``source.data[start:new_end]``.
+
+        The tree is parsed incrementally and blanking redone only in the segment that changed.
+        """
+        new = File(source, self.kind, self.place)
+        if "tree" not in self.__dict__:
+            return new
+        self._splice(new, start, old_end, new_end)
+        tree = self.tree.copy()
+        tree.edit(
+            start,
+            old_end,
+            new_end,
+            _point(self.source, start),
+            _point(self.source, old_end),
+            _point(source, new_end),
+        )
+        new.tree = parser(cast("str", self.language)).parse(new.parse_text, tree)
+        return new
+
+    def _splice(self, new: File, start: int, old_end: int, new_end: int) -> None:
+        """Redo blanking and masking in the changed segments only, where that is safe."""
+        if self.language not in ("cpp", "python"):
+            return
+        touched = [s for s in self.segments if s.start <= old_end and s.end >= start]
+        begin, stop = touched[0].start, touched[-1].end
+        shift = new_end - old_end
+        piece = new.data[begin : stop + shift]
+        if begin == 0 or (b"#" in piece and self.language == "cpp") or b'R"' in piece:
+            return
+        part = _BLANKERS[cast("str", self.language)](piece)
+        # An unterminated comment or string would reach into what follows.
+        probe = _BLANKERS[cast("str", self.language)](piece + b"\n0")
+        if probe[0][-1:] != b"0" or probe[1][-1:] != b"0":
+            return
+        code, nocomment = self._blanked
+        new._blanked = (
+            code[:begin] + part[0] + code[stop:],
+            nocomment[:begin] + part[1] + nocomment[stop:],
+        )
+        if self.language == "cpp":
+            old = self.parse_text
+            new.parse_text = old[:begin] + mask_ascendc(piece, part[0]) + old[stop:]
+
+
+def words_of(code: bytes) -> frozenset[bytes]:
+    """The identifiers and numbers in blanked text."""
+    return frozenset(code.translate(_WORDS).split())
+
+
+def _point(source: Source, offset: int) -> tuple[int, int]:
+    line = source.line_of(offset)
+    return line, offset - source.line_starts[line]

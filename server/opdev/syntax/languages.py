@@ -1,0 +1,35 @@
+"""The tree-sitter grammars opdev reads with, loaded when first needed.
+
+Each grammar is a shared library: loading all of them would cost a one-file lint a third of its
+budget, so a language is imported by the first file that is written in it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from tree_sitter import Language, Parser
+
+_MODULES = {
+    "cpp": ("tree_sitter_cuda", "language"),
+    "bash": ("tree_sitter_bash", "language"),
+    "cmake": ("tree_sitter_cmake", "language"),
+    "python": ("tree_sitter_python", "language"),
+    "yaml": ("tree_sitter_yaml", "language"),
+    "markdown": ("tree_sitter_markdown", "language"),
+}
+LANGUAGES = tuple(_MODULES)
+
+
+@cache
+def language(name: str) -> Language:
+    """The grammar of one of LANGUAGES; KeyError for any other name."""
+    module, function = _MODULES[name]
+    return Language(getattr(import_module(module), function)())
+
+
+@cache
+def parser(name: str) -> Parser:
+    """A parser for one of LANGUAGES (one a process: parsing holds the interpreter lock anyway)."""
+    return Parser(language(name))

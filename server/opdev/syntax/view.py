@@ -1,0 +1,73 @@
+"""A range of a file, and the cheap ways to look into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from opdev.kinds import Place
+from opdev.syntax.file import File
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_WORDCHARS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+
+@dataclass(slots=True)
+class View:
+    """Part of a file: one definition (``node``) or all of it."""
+
+    file: File
+    start: int
+    end: int
+    node: Node | None = None
+
+    @property
+    def data(self) -> bytes:
+        """The file's bytes; offsets everywhere are into this."""
+        return self.file.data
+
+    @property
+    def code(self) -> bytes:
+        """As ``data`` with comments and strings blanked, same length."""
+        return self.file.code
+
+    @property
+    def nocomment(self) -> bytes:
+        """As ``data`` with comments blanked, same length."""
+        return self.file.nocomment
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return self.file.kind.names
+
+    @property
+    def place(self) -> Place:
+        return self.file.place
+
+    @property
+    def root(self) -> Node:
+        """The node to search below: the item's, or the file's."""
+        return self.node if self.node is not None else self.file.root
+
+    def text(self, node: Node) -> str:
+        """Text of a node as written in the file."""
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def find(self, word: str | bytes, *, text: bytes | None = None) -> Iterator[int]:
+        """Offsets of a whole word in the code of this range (or in ``text``, of the same length)."""
+        needle = word.encode() if isinstance(word, str) else word
+        hay = self.code if text is None else text
+        size = len(needle)
+        at = hay.find(needle, self.start, self.end)
+        while at >= 0:
+            after = at + size
+            if (at == 0 or hay[at - 1] not in _WORDCHARS) and (after >= len(hay) or hay[after] not in _WORDCHARS):
+                yield at
+            at = hay.find(needle, after, self.end)
+
+    def node_at(self, start: int, end: int) -> Node | None:
+        """The smallest named node that covers a range."""
+        return self.file.root.named_descendant_for_byte_range(start, max(start, end - 1))
