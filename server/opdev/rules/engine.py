@@ -39,7 +39,7 @@ class Result:
     suppressed: int = 0
 
 
-class Cancelled(Exception):
+class Cancelled(Exception):  # noqa: N818 - an outcome, not an error
     """Nobody waits for this result any more."""
 
 
@@ -106,10 +106,8 @@ class Linter:
         for scope in ("item", "file", "project"):
             if scope in scopes and not (scope == "project" and project is None):
                 result.ran.update((a.rule.name, a.rule) for a in getattr(plan, scope))
-        if incremental and plan.item and "item" in scopes:
-            words = self._segment_words(file)
-        else:
-            words = file.words
+        by_segment = incremental and plan.item and "item" in scopes
+        words = self._segment_words(file) if by_segment else file.words
         awake = plan.awake(words, file.code)
         if not awake:
             return
@@ -192,7 +190,7 @@ class Linter:
         except (Cancelled, KeyboardInterrupt):
             raise
         except (Exception, CheckTimeout) as error:
-            log.error("rule %s failed on %s: %s", rule.name, context.file.path, error, exc_info=True)
+            log.exception("rule %s failed on %s", rule.name, context.file.path)
             return [_crash(rule, error)]
         finally:
             if self._watchdog is not None:
@@ -293,10 +291,7 @@ def _to_host(finding: Finding, inner: File) -> Finding:
             edits.append(edit)
         fix = Fix(tuple(edits), fix.title, fix.applicability)
     related = tuple(
-        replace(r, **dict(zip(("start", "end"), region.range_to_host(r.start, r.end), strict=True)))
-        if r.path is None
-        else r
-        for r in finding.related
+        Related(*region.range_to_host(r.start, r.end), r.note) if r.path is None else r for r in finding.related
     )
     host = region.host
     return replace(finding, source=host.source, start=start, end=end, fix=fix, related=related, kind=primary_kind(host))

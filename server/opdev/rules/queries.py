@@ -28,7 +28,8 @@ def compiled(lang: str, text: str) -> Compiled:
     """A query, compiled once; tree_sitter.QueryError for one that does not compile."""
     from tree_sitter import Query as Compile
 
-    return Compile(language(lang), text)
+    query: Compiled = Compile(language(lang), text)
+    return query
 
 
 def run(query: Query, rule: Rule, context: Context) -> Iterator[Hit]:

@@ -56,7 +56,7 @@ def commands(view: View, *names: str) -> list[Command]:
     def collect() -> list[Command]:
         found = []
         for node in walk(view.file.root):
-            if node.type.endswith("_command") and node.type not in ("block_command",) and node.named_child_count:
+            if node.type.endswith("_command") and node.type != "block_command" and node.named_child_count:
                 found.append(_command(view, node))
         return found
 

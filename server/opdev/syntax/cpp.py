@@ -317,7 +317,7 @@ def _value(node: object, known: dict[str, int]) -> int | None:
         inner = _value(node.operand, known)
         if inner is None:
             return None
-        return {ast.USub: -inner, ast.UAdd: inner, ast.Invert: ~inner}.get(type(node.op))  # type: ignore[call-overload, no-any-return]  # the table's keys are classes
+        return {"USub": -inner, "UAdd": inner, "Invert": ~inner}.get(type(node.op).__name__)
     if isinstance(node, ast.BinOp):
         left, right = _value(node.left, known), _value(node.right, known)
         if left is None or right is None:

@@ -183,7 +183,7 @@ class File:
             _point(self.source, old_end),
             _point(source, new_end),
         )
-        new.tree = parser(cast("str", self.language)).parse(new.parse_text, tree)
+        new.tree = parser(self.language).parse(new.parse_text, tree)
         return new
 
     def _splice(self, new: File, start: int, old_end: int, new_end: int) -> None:
@@ -196,9 +196,9 @@ class File:
         piece = new.data[begin : stop + shift]
         if begin == 0 or (b"#" in piece and self.language == "cpp") or b'R"' in piece:
             return
-        part = _BLANKERS[cast("str", self.language)](piece)
+        part = _BLANKERS[self.language](piece)
         # An unterminated comment or string would reach into what follows.
-        probe = _BLANKERS[cast("str", self.language)](piece + b"\n0")
+        probe = _BLANKERS[self.language](piece + b"\n0")
         if probe[0][-1:] != b"0" or probe[1][-1:] != b"0":
             return
         code, nocomment = self._blanked

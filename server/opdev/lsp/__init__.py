@@ -1,0 +1,1 @@
+"""The editor face: one module an LSP feature, session state in one place."""
