@@ -131,18 +131,18 @@ def call_at(file: File, start: int, end: int) -> Call | None:
     if node is None or node.start_byte != start:
         return None
     here = node
-    while here.parent is not None and here.parent.type in _CALLEES and here.end_byte <= here.parent.end_byte:
-        parent = here.parent
-        if parent.type == "field_expression" and parent.child_by_field_name("field") != here:
+    while here.parent is not None and here.parent.type in _CALLEES:
+        above = here.parent
+        if above.type == "field_expression" and above.child_by_field_name("field") != here:
             return None
-        if parent.type in ("qualified_identifier", "scoped_identifier") and parent.child_by_field_name("name") != here:
+        if above.type in ("qualified_identifier", "scoped_identifier") and above.child_by_field_name("name") != here:
             return None
-        here = parent
-    parent = here.parent
-    if parent is None or parent.type != "call_expression" or parent.child_by_field_name("function") != here:
+        here = above
+    call = here.parent
+    if call is None or call.type != "call_expression" or call.child_by_field_name("function") != here:
         return None
     name = file.data[node.start_byte : node.end_byte].decode("utf-8", "replace").split("<", 1)[0].strip()
-    return Call(name, parent, node, file)
+    return Call(name, call, node, file)
 
 
 def all_calls(view: View) -> list[Call]:
