@@ -1,0 +1,399 @@
+"""``opdev.toml`` and ``[tool.opdev]``: found from the file upwards, checked, merged, resolved.
+
+The nearest file above the linted one decides; ``extend`` names what it builds on.  All paths in a
+file are relative to that file.  The keys are a table here, which is also what the JSON Schema is
+made of, so neither can drift from the other.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from opdev.ignore import Patterns
+from opdev.rules import store
+from opdev.rules.model import SEVERITIES, Rule, Severity
+from opdev.rules.selection import Selection
+
+NAMES = ("opdev.toml", "pyproject.toml")
+PROFILES = ("auto", "custom-ops", "in-tree")
+_MOST_EXTENDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One configuration key: its shape (a JSON Schema), and what it means."""
+
+    schema: Mapping[str, Any]
+    zh: str
+    en: str
+
+
+_WORDS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
+KEYS: Mapping[str, Key] = {
+    "extend": Key(
+        {"anyOf": [{"type": "string"}, _WORDS]},
+        "以另一个配置文件为基础（路径相对本文件）",
+        "Build on other configuration files (paths relative to this one)",
+    ),
+    "select": Key(
+        _WORDS, "要运行的规则：名称、编号、目录行号、族名或 all", "Rules to run: names, ids, families or all"
+    ),
+    "ignore": Key(_WORDS, "不运行的规则", "Rules not to run"),
+    "per-file-ignores": Key(
+        {"type": "object", "additionalProperties": _WORDS},
+        "按文件（gitignore 写法）关闭规则",
+        "Rules not to run on some files (gitignore patterns)",
+    ),
+    "severity": Key(
+        {"type": "object", "additionalProperties": {"enum": list(SEVERITIES)}},
+        "改变规则的级别",
+        "Severities other than the rules' own",
+    ),
+    "profile": Key({"enum": list(PROFILES)}, "按哪种口径判断文件", "By which profile files are judged"),
+    "exclude": Key(_WORDS, "不检查的路径（gitignore 写法）", "Paths not to lint (gitignore patterns)"),
+    "respect-gitignore": Key({"type": "boolean"}, "跳过 .gitignore 忽略的文件", "Skip what .gitignore ignores"),
+    "rules": Key(_WORDS, "附加规则页所在的文件夹", "Folders of further rule pages"),
+    "lang": Key({"enum": ["auto", "zh", "en"]}, "消息语言", "Language of messages"),
+}
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used: file, line (1-based) and what to do."""
+
+    def __init__(self, path: str, line: int, problem: str) -> None:
+        super().__init__(f"{path}:{line}: {problem}")
+        self.path, self.line, self.problem = path, line, problem
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one configuration file says, merged over what it extends."""
+
+    path: str | None = None
+    root: str = "/"
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """(folder, pattern, rule words)"""
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    profile: str = "auto"
+    exclude: tuple[tuple[str, str], ...] = ()
+    """(folder, pattern)"""
+    respect_gitignore: bool = True
+    rules: tuple[str, ...] = ()
+    lang: str = "auto"
+    files: tuple[str, ...] = ()
+    """Every file read for this, for reloading."""
+
+
+class Resolved:
+    """Settings with their rules looked up, ready to answer for any file below them."""
+
+    def __init__(self, settings: Settings, rules: Sequence[Rule]) -> None:
+        self.settings = settings
+        self.rules = tuple(rules)
+        self._by_word = store.by_name(rules)
+        self._selections: dict[frozenset[str], Selection] = {}
+        self._excludes = [(folder, Patterns([pattern])) for folder, pattern in settings.exclude]
+        self._per_file = [
+            (folder, Patterns([pattern]), frozenset(self.expand(words)))
+            for folder, pattern, words in settings.per_file_ignores
+        ]
+
+    @property
+    def lang(self) -> str:
+        return self.settings.lang
+
+    @cached_property
+    def enabled(self) -> tuple[Rule, ...]:
+        """The rules ``select`` and ``ignore`` leave."""
+        settings = self.settings
+        chosen = set(self.expand(settings.select)) if settings.select is not None else {r.name for r in self.rules}
+        chosen -= self.expand(settings.ignore)
+        return tuple(rule for rule in self.rules if rule.name in chosen)
+
+    def expand(self, words: Sequence[str]) -> set[str]:
+        """Names of the rules that words mean: name, id, covered id, id prefix (``SH7``), family, ``all``."""
+        names: set[str] = set()
+        for word in words:
+            names |= expand_word(word, self._by_word, self.rules)
+        return names
+
+    @property
+    def selection(self) -> Selection:
+        """The selection where no per-file ignore applies."""
+        return self._selection(frozenset())
+
+    def selection_for(self, path: str) -> Selection:
+        """The selection for one absolute path."""
+        off: set[str] = set()
+        for folder, patterns, names in self._per_file:
+            relative = below(path, folder)
+            if relative is not None and patterns.match(relative):
+                off |= names
+        return self._selection(frozenset(off))
+
+    def _selection(self, off: frozenset[str]) -> Selection:
+        found = self._selections.get(off)
+        if found is None:
+            rules = tuple(r for r in self.enabled if r.name not in off)
+            severity = {}
+            for word, level in self.settings.severity.items():
+                severity.update(dict.fromkeys(self.expand([word]), level))
+            found = self._selections[off] = Selection(rules, severity)
+        return found
+
+    def excluded(self, path: str, *, folder: bool = False) -> bool:
+        """Whether ``exclude`` names an absolute path (or a folder above it)."""
+        for base, patterns in self._excludes:
+            relative = below(path, base)
+            if relative is not None and patterns.match(relative, folder=folder):
+                return True
+        return False
+
+
+def expand_word(word: str, table: Mapping[str, Rule], rules: Sequence[Rule]) -> set[str]:
+    """Names of the rules one word means; empty for a word that means none."""
+    key = word.lower()
+    if key == "all":
+        return {rule.name for rule in rules}
+    if key in table:
+        return {table[key].name}
+    family = {rule.name for rule in rules if rule.family == key}
+    if family:
+        return family
+    if re.fullmatch(r"[A-Za-z]{2,4}[0-9][0-9A-Za-z]?|[A-Za-z]{2,4}", word):
+        return {r.name for r in rules if any(row.startswith(word.upper()) for row in (r.id, *r.covers))}
+    return set()
+
+
+def below(path: str, folder: str) -> str | None:
+    """``path`` relative to ``folder``; None if it is not below it."""
+    base = folder.rstrip("/") + "/"
+    return path[len(base) :] if path.startswith(base) else None
+
+
+class Configs:
+    """Finds and keeps the configuration of files.
+
+    ``overrides`` (from the command line) win over every file; ``isolated`` reads no file at all.
+    """
+
+    def __init__(
+        self,
+        *,
+        overrides: Callable[[Settings], Settings] | None = None,
+        isolated: bool = False,
+        explicit: str | None = None,
+    ) -> None:
+        self._overrides = overrides or (lambda settings: settings)
+        self._isolated = isolated
+        self._explicit = explicit
+        self._by_folder: dict[str, Resolved] = {}
+        self._by_file: dict[str | None, Resolved] = {}
+
+    def for_path(self, path: str) -> Resolved:
+        """The configuration of an absolute path with forward slashes; ConfigError if it is wrong."""
+        return self.for_folder(path.rpartition("/")[0] or "/")
+
+    def for_folder(self, folder: str) -> Resolved:
+        """The configuration that applies in a folder."""
+        found = self._by_folder.get(folder)
+        if found is None:
+            found = self._by_folder[folder] = self._resolve(self._file_for(folder))
+        return found
+
+    def _file_for(self, folder: str) -> str | None:
+        if self._isolated:
+            return None
+        if self._explicit is not None:
+            return self._explicit
+        here = PurePosixPath(folder)
+        for candidate in (here, *here.parents):
+            for name in NAMES:
+                path = f"{str(candidate).rstrip('/')}/{name}"
+                if os.path.isfile(path) and (name == NAMES[0] or _has_table(path)):
+                    return path
+        return None
+
+    def _resolve(self, path: str | None) -> Resolved:
+        found = self._by_file.get(path)
+        if found is None:
+            settings = read(path) if path is not None else Settings()
+            settings = self._overrides(settings)
+            found = self._by_file[path] = Resolved(settings, _all_rules(settings))
+        return found
+
+
+def _all_rules(settings: Settings) -> tuple[Rule, ...]:
+    if not settings.rules:
+        return store.load()
+    from opdev.rules.workspace import load_folder
+
+    shipped = store.load()
+    extra: list[Rule] = []
+    for folder in settings.rules:
+        extra += load_folder(Path(folder), (*shipped, *extra))
+    return (*shipped, *extra)
+
+
+def _has_table(path: str) -> bool:
+    try:
+        return b"[tool.opdev" in Path(path).read_bytes()
+    except OSError:
+        return False
+
+
+def read(path: str, seen: tuple[str, ...] = ()) -> Settings:
+    """The settings of a configuration file, extends followed; ConfigError names file and line."""
+    path = os.path.abspath(path).replace("\\", "/")
+    if path in seen or len(seen) > _MOST_EXTENDS:
+        raise ConfigError(path, 1, f"`extend` goes round in a circle: {' -> '.join([*seen, path])}")
+    text, table = _load(path)
+    folder = path.rpartition("/")[0]
+    _check(path, text, table)
+    settings = Settings()
+    extends = table.get("extend", [])
+    for base in [extends] if isinstance(extends, str) else extends:
+        target = os.path.normpath(os.path.join(folder, os.path.expanduser(base))).replace("\\", "/")
+        if not os.path.isfile(target):
+            raise ConfigError(path, _line(text, "extend"), f"`extend` names {base!r}, and there is no file {target}")
+        settings = _merge(settings, read(target, (*seen, path)))
+    return _apply(settings, path, folder, table, text)
+
+
+def _merge(base: Settings, over: Settings) -> Settings:
+    return replace(
+        over,
+        select=over.select if over.select is not None else base.select,
+        ignore=(*base.ignore, *over.ignore),
+        per_file_ignores=(*base.per_file_ignores, *over.per_file_ignores),
+        severity={**base.severity, **over.severity},
+        exclude=(*base.exclude, *over.exclude),
+        rules=(*base.rules, *over.rules),
+        files=(*base.files, *over.files),
+    )
+
+
+def _apply(settings: Settings, path: str, folder: str, table: Mapping[str, Any], text: str) -> Settings:
+    rules = tuple(os.path.normpath(os.path.join(folder, f)).replace("\\", "/") for f in table.get("rules", ()))
+    for extra in rules:
+        if not os.path.isdir(extra):
+            raise ConfigError(path, _line(text, "rules"), f"`rules` names {extra}, and there is no such folder")
+    per_file = tuple((folder, pattern, tuple(words)) for pattern, words in table.get("per-file-ignores", {}).items())
+    changed = replace(
+        settings,
+        path=path,
+        root=folder,
+        select=tuple(table["select"]) if "select" in table else settings.select,
+        ignore=(*settings.ignore, *table.get("ignore", ())),
+        per_file_ignores=(*settings.per_file_ignores, *per_file),
+        severity={**settings.severity, **table.get("severity", {})},
+        profile=table.get("profile", settings.profile),
+        exclude=(*settings.exclude, *((folder, p) for p in table.get("exclude", ()))),
+        respect_gitignore=table.get("respect-gitignore", settings.respect_gitignore),
+        rules=(*settings.rules, *rules),
+        lang=table.get("lang", settings.lang),
+        files=(*settings.files, path),
+    )
+    check_words(changed, lambda key, problem: ConfigError(path, _line(text, key), problem))
+    return changed
+
+
+def check_words(settings: Settings, error: Callable[[str, str], ConfigError]) -> None:
+    """Raise for a word in ``settings`` that means no rule, with the nearest that does."""
+    rules = _all_rules(settings)
+    table = store.by_name(rules)
+    groups: list[tuple[str, Sequence[str]]] = [
+        ("select", settings.select or ()),
+        ("ignore", settings.ignore),
+        ("severity", tuple(settings.severity)),
+        *(("per-file-ignores", words) for _, _, words in settings.per_file_ignores),
+    ]
+    for key, words in groups:
+        for word in words:
+            if not expand_word(word, table, rules):
+                near = get_close_matches(word.lower(), [*table, *{r.family for r in rules}], n=1)
+                guess = table[near[0]].name if near and near[0] in table else (near[0] if near else "")
+                hint = f"; did you mean {guess!r}?" if guess else "; `opdev-lint rules` lists them"
+                raise error(key, f"`{key}` names {word!r}, and there is no such rule{hint}")
+
+
+def _load(path: str) -> tuple[str, dict[str, Any]]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib  # the same parser, before it was part of Python
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise ConfigError(path, 1, f"cannot be read: {problem.strerror}") from None
+    except UnicodeDecodeError as problem:
+        raise ConfigError(path, 1, f"is not UTF-8 (byte {problem.start}); save it as UTF-8") from None
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        where = re.search(r"line (\d+)", str(problem))
+        raise ConfigError(path, int(where[1]) if where else 1, f"is not TOML: {problem}") from None
+    if path.endswith("pyproject.toml"):
+        data = data.get("tool", {}).get("opdev", {})
+    return text, data
+
+
+def _check(path: str, text: str, table: Mapping[str, Any]) -> None:
+    for key, value in table.items():
+        known = KEYS.get(key)
+        if known is None:
+            near = get_close_matches(key, list(KEYS), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(KEYS)}"
+            raise ConfigError(path, _line(text, key), f"unknown key {key!r}; {hint}")
+        problem = _mismatch(value, known.schema)
+        if problem:
+            raise ConfigError(path, _line(text, key), f"`{key}` {problem}")
+
+
+def _mismatch(value: object, schema: Mapping[str, Any]) -> str:
+    """What is wrong with a value under one of the few schemas KEYS uses; empty if nothing."""
+    if "anyOf" in schema:
+        problems = [_mismatch(value, option) for option in schema["anyOf"]]
+        return "" if "" in problems else " or ".join(problems)
+    if "enum" in schema:
+        return "" if value in schema["enum"] else f"is one of {', '.join(schema['enum'])}, not {value!r}"
+    kind = schema["type"]
+    if kind == "array":
+        good = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        return "" if good else f"is a list of strings, not {value!r}"
+    if kind == "object":
+        if not isinstance(value, dict):
+            return f"is a table, not {value!r}"
+        for name, item in value.items():
+            problem = _mismatch(item, schema["additionalProperties"])
+            if problem:
+                return f"{name!r} {problem}"
+        return ""
+    wanted = {"string": str, "boolean": bool}[kind]
+    return "" if isinstance(value, wanted) else f"is a {kind}, not {value!r}"
+
+
+def _line(text: str, key: str) -> int:
+    found = re.search(rf"^\s*(?:\[[^\]\n]*\b)?[\"']?{re.escape(key)}[\"']?\s*(?:=|\]|\.)", text, re.M)
+    return text.count("\n", 0, found.start() + len(found.group()) - len(found.group().lstrip())) + 1 if found else 1
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of opdev.toml."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "opdev.toml",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {name: {**key.schema, "description": f"{key.en} / {key.zh}"} for name, key in KEYS.items()},
+    }
