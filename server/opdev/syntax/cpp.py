@@ -265,11 +265,16 @@ def constants(file: File) -> dict[str, int]:
 
     def collect() -> dict[str, int]:
         known: dict[str, int] = {}
+        ambiguous: set[str] = set()
         for match in _CONST.finditer(file.code):
-            name = match["name"] or match["dname"]
+            name = (match["name"] or match["dname"]).decode("utf-8", "replace")
             value = evaluate((match["value"] or match["dvalue"]).decode("utf-8", "replace"), known)
-            if value is not None:
-                known[name.decode("utf-8", "replace")] = value
+            if name in ambiguous or (name in known and known[name] != value):
+                # Two functions, or two branches of #if, give one name two values: nobody may rely on either.
+                ambiguous.add(name)
+                known.pop(name, None)
+            elif value is not None:
+                known[name] = value
         return known
 
     return file.memo("cpp.constants", collect)
