@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from opdev.syntax.file import File
@@ -248,11 +248,15 @@ def parameters(file: File, function: Node) -> list[tuple[str, str]]:
 
 
 _CONST = re.compile(
-    rb"(?:\b(?:constexpr|const)\b[^;={}()\n]*?\b(?P<name>[A-Za-z_]\w*)\s*(?:=|\{)\s*(?P<value>[^;{}]+?)\s*\}?\s*;)"
-    rb"|^[ \t]*#[ \t]*define[ \t]+(?P<dname>[A-Za-z_]\w*)[ \t]+(?P<dvalue>[^\n]+)$",
-    re.MULTILINE,
+    rb"const(?:expr)?\b[^;={}()\n]*?\b(?P<name>[A-Za-z_]\w*)\s*(?:=|\{)\s*(?P<value>[^;{}]+?)\s*\}?\s*;"
 )
-_NUMBER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|\d[\d']*)[uUlL]*")
+_DEFINE = re.compile(rb"define[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]+)$", re.MULTILINE)
+_ARITHMETIC = re.compile(r"[\w\s+\-*/%()<>&|^~':]+")
+_CASTS = re.compile(r"\b(?:static_cast|reinterpret_cast)\s*<[^<>]*>\s*")
+_TYPE_CALLS = re.compile(r"\b(?:u?int(?:8|16|32|64)_t|size_t|unsigned|long|int)\s*(?=\()")
+_TYPE_CASTS = re.compile(r"\(\s*(?:u?int(?:8|16|32|64)_t|size_t|unsigned|long|int)(?:\s+(?:long|int))*\s*\)")
+_SIZEOF = re.compile(r"\bsizeof\s*\(\s*([\w:]+)\s*\)")
+_NUMBER = re.compile(r"\b(0[xX][0-9a-fA-F']+|0[bB][01']+|\d[\d']*)[uUlL]*")
 _SIZES = {
     "int8_t": 1, "uint8_t": 1, "char": 1, "bool": 1, "half": 2, "float16": 2, "bfloat16_t": 2, "int16_t": 2,
     "uint16_t": 2, "fp16_t": 2, "bf16_t": 2, "int32_t": 4, "uint32_t": 4, "int": 4, "float": 4, "int64_t": 8,
@@ -266,9 +270,9 @@ def constants(file: File) -> dict[str, int]:
     def collect() -> dict[str, int]:
         known: dict[str, int] = {}
         ambiguous: set[str] = set()
-        for match in _CONST.finditer(file.code):
-            name = (match["name"] or match["dname"]).decode("utf-8", "replace")
-            value = evaluate((match["value"] or match["dvalue"]).decode("utf-8", "replace"), known)
+        for match in _definitions(file.code):
+            name = match["name"].decode("utf-8", "replace")
+            value = evaluate(match["value"].decode("utf-8", "replace"), known)
             if name in ambiguous or (name in known and known[name] != value):
                 # Two functions, or two branches of #if, give one name two values: nobody may rely on either.
                 ambiguous.add(name)
@@ -280,22 +284,47 @@ def constants(file: File) -> dict[str, int]:
     return file.memo("cpp.constants", collect)
 
 
+def _definitions(code: bytes) -> list[re.Match[bytes]]:
+    """Definitions of constants in text order (by search for the two words: this runs at each keystroke)."""
+    found: list[re.Match[bytes]] = []
+    for word, pattern in ((b"const", _CONST), (b"define", _DEFINE)):
+        at = code.find(word)
+        while at >= 0:
+            if code[at - 1 : at] in (b"", b" ", b"\n", b"\t", b"#", b"(", b";", b"{", b"\r"):
+                match = pattern.match(code, at)
+                if match is not None:
+                    found.append(match)
+                    at = match.end() - 5
+            at = code.find(word, at + 5)
+    found.sort(key=lambda match: match.start())
+    return found
+
+
 def evaluate(text: str, known: dict[str, int] | None = None) -> int | None:
     """The value of an integer constant expression; None if it is not one."""
+    tree = _expression(text)
+    return None if tree is None else _value(tree, known or {})
+
+
+@lru_cache(maxsize=8192)
+def _expression(text: str) -> object:
+    """The syntax of a constant expression, casts left out; None for anything else."""
     import ast
 
-    text = re.sub(r"\b(?:static_cast|reinterpret_cast)\s*<[^<>]*>\s*", "", text.strip())
-    text = re.sub(r"\b(?:u?int(?:8|16|32|64)_t|size_t|unsigned|long|int)\s*(?=\()", "", text)
-    text = re.sub(r"\(\s*(?:u?int(?:8|16|32|64)_t|size_t|unsigned|long|int)(?:\s+(?:long|int))*\s*\)", "", text)
-    text = re.sub(r"\bsizeof\s*\(\s*([\w:]+)\s*\)", lambda m: str(_SIZES.get(m[1].rpartition("::")[2], m[0])), text)
-    text = _NUMBER.sub(lambda m: str(_int(m[1])), text) if text else text
-    if not text or len(text) > 200 or not re.fullmatch(r"[\w\s+\-*/%()<>&|^~]+", text):
+    text = text.strip()
+    if not text or len(text) > 400 or not _ARITHMETIC.fullmatch(text):
+        return None
+    text = _SIZEOF.sub(lambda m: str(_SIZES.get(m[1].rpartition("::")[2], m[0])), text)
+    text = _CASTS.sub("", text)
+    text = _TYPE_CALLS.sub("", text)
+    text = _TYPE_CASTS.sub("", text)
+    text = _NUMBER.sub(lambda m: str(_int(m[1])), text)
+    if len(text) > 200 or "," in text or ":" in text:
         return None
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError):
         return None
-    return _value(tree, known or {})
 
 
 def _int(text: str) -> int:
