@@ -78,7 +78,7 @@ _OURS_PY = re.compile(
     rb"\btorch_npu\b|\bshmem\b|aclshmem|ShmemOps|\bgolden\b|\bIPPORT\b|SHMEM_|run_case_matrix|\bascend\b|\.npu\b",
     re.IGNORECASE,
 )
-_PYPTO = re.compile(rb"^\s*(?:import|from)\s+pypto\b|\bpl\.jit\b|precision_compare", re.MULTILINE)
+_PYPTO = re.compile(rb"^\s*(?:import|from)\s+pypto(?:_pro)?\b|\bpl\.jit\b|precision_compare", re.MULTILINE)
 _TORCH_TEST = re.compile(rb"torch\.(?:classes|ops)\.|\btorch_npu\b|ShmemOps")
 
 

@@ -56,6 +56,9 @@ class Places:
                 root = str(PurePosixPath(repo, *below[:2]))
                 generated = self._file(f"{root}/docs/design.md")
                 return Place("custom-ops" if generated else "in-tree", below[1], root, repo)
+            if below[:1] == ("custom",) and len(below) > 1:
+                # PyPTO operators under development stand beside the framework's own folders.
+                return Place("custom-ops", below[1], str(PurePosixPath(repo, *below[:2])), repo)
             if not below or below[0] in _IN_TREE_AREAS:
                 return Place("in-tree", None, None, repo)
         root_found = self._operator_root(folder)
@@ -87,6 +90,11 @@ class Places:
         for candidate in (here, *list(here.parents)[:3]):
             if str(candidate) in ("/", "."):
                 break
+            if candidate.parent.name == "custom" and any(
+                self._file(f"{candidate}/{name}")
+                for name in (f"test_{candidate.name}.py", f"{candidate.name}_golden.py", "SPEC.md")
+            ):
+                return str(candidate)
             if self._file(f"{candidate}/docs/design.md") or (
                 self._file(f"{candidate}/CMakeLists.txt")
                 and (
