@@ -64,7 +64,7 @@ _OURS_CPP = re.compile(
     rb"\b(?:acl)?shmem[xi]?_\w+|\bACLSHMEM_|\bshmem\.h\b|__aicore__|\[aicore\]|\bAscendC::|kernel_operator\.h|\bnpu_stream\b"
     rb"|torch_npu|\bHcclAllReduce\b|\bSHMEM_\w+"
 )
-_DEVICE = re.compile(rb"__aicore__|\[aicore\]|__global__|ACLSHMEM_DEVICE|SHMEM_DEVICE|__ubuf__")
+_DEVICE = re.compile(rb"__aicore__|\[aicore\]|__global__|SHMEM_(?:DEVICE|GLOBAL)|__ubuf__")
 _HOST = re.compile(
     rb"\bint\s+main\s*\(|\b(?:acl)?shmemx?_(?:init|finalize|malloc|calloc|align|free)\w*\s*\(|\baclrt\w+\s*\(|\baclInit\s*\("
 )

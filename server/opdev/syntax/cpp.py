@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 _CALLEES = {"qualified_identifier", "template_function", "template_method", "field_expression", "dependent_name",
             "scoped_identifier", "template_type"}  # fmt: skip
 _DEVICE = re.compile(
-    rb"__aicore__|\[aicore\]|__global__|ACLSHMEM_DEVICE|SHMEM_DEVICE|__simt_vf__|CATLASS_DEVICE|AICORE\b"
+    rb"__aicore__|\[aicore\]|__global__|SHMEM_DEVICE|__sim[td]_(?:vf|callee)__|SIMT_DEVICE|SIMT_WARP|CATLASS_DEVICE"
+    rb"|AICORE\b|SHMEM_GLOBAL|CATLASS_GLOBAL"
 )
+_ENTRY = re.compile(rb"__global__|SHMEM_GLOBAL|CATLASS_GLOBAL")
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,7 @@ def is_device(file: File, function: Node | None) -> bool:
 
 def is_kernel_entry(file: File, function: Node | None) -> bool:
     """Whether a function is launched (``__global__``)."""
-    return function is not None and b"__global__" in head(file, function)
+    return function is not None and _ENTRY.search(head(file, function)) is not None
 
 
 def parameters(file: File, function: Node) -> list[tuple[str, str]]:

@@ -21,7 +21,7 @@ __sync_noalias__ __sync_alias__ __check_sync_alias__ __inout_pipe__ __in_pipe__ 
 __simt_vf__ __simt_callee__ __simd_vf__ __simd_callee__ __no_simd_vf_fusion__ __forceinline__
 __inline__ __host_aicore__ __host__ __device__ __weak__ __noinline__ __restrict__ [aicore] [host]
 __bisheng_intrinsic__ ACLSHMEM_DEVICE ACLSHMEM_HOST_API ACLSHMEM_SIMT_DEVICE ACLSHMEM_SIMT_WARP
-ACLSHMEM_GLOBAL CATLASS_DEVICE CATLASS_HOST_DEVICE CATLASS_GLOBAL FORCE_INLINE_AICORE
+ACLSHMEM_GLOBAL ACLSHMEM_GLOBAL_VECTOR CATLASS_DEVICE CATLASS_HOST_DEVICE CATLASS_GLOBAL FORCE_INLINE_AICORE
 """.split()
 ]
 # The longest first: HOST_API must not leave half of itself behind.
