@@ -200,6 +200,11 @@ class Configs:
         self._by_folder: dict[str, Resolved] = {}
         self._by_file: dict[str | None, Resolved] = {}
 
+    @property
+    def seen(self) -> list[Resolved]:
+        """Every configuration asked for so far."""
+        return list(self._by_file.values())
+
     def for_path(self, path: str) -> Resolved:
         """The configuration of an absolute path with forward slashes; ConfigError if it is wrong."""
         return self.for_folder(path.rpartition("/")[0] or "/")
@@ -308,7 +313,7 @@ def _apply(settings: Settings, path: str, folder: str, table: Mapping[str, Any],
     return changed
 
 
-def check_words(settings: Settings, error: Callable[[str, str], ConfigError]) -> None:
+def check_words(settings: Settings, error: Callable[[str, str], ValueError]) -> None:
     """Raise for a word in ``settings`` that means no rule, with the nearest that does."""
     rules = _all_rules(settings)
     table = store.by_name(rules)

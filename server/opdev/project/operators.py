@@ -75,7 +75,7 @@ class Operator:
     def _load(self) -> dict[str, File]:
         if self._files is None:
             self._files = {}
-            for path in sorted({*self._walk(), *(p for p in self._extra if p.startswith(self.root + "/"))}):
+            for path in sorted({*self.walk(), *(p for p in self._extra if p.startswith(self.root + "/"))}):
                 file = self._file(path)
                 if file is not None:
                     self._files[path] = file
@@ -89,7 +89,8 @@ class Operator:
         kind = kind_of(path, source.data, in_operator=True)
         return File(source, kind, self._places.of(path)) if kind else None
 
-    def _walk(self) -> Iterator[str]:
+    def walk(self) -> Iterator[str]:
+        """Paths of the files that could be of any kind, bounded on huge folders."""
         count = 0
         for folder, names, files in os.walk(self.root):
             names[:] = sorted(n for n in names if n not in _SKIP)

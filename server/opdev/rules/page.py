@@ -239,3 +239,43 @@ def _rule(meta: dict[str, Any], titles: dict[str, str], queries: list[Query], na
         page=name,
         tags=tuple(meta.get("tags") or ()),
     )
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a rule page's front matter."""
+    words = {"type": "array", "items": {"type": "string"}}
+    text = {
+        "type": "object",
+        "required": ["zh", "en"],
+        "additionalProperties": False,
+        "properties": {"zh": {"type": "string"}, "en": {"type": "string"}},
+    }
+    texts = {"type": "object", "additionalProperties": text}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "opdev rule page front matter",
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(_REQUIRED),
+        "properties": {
+            "id": {"type": "string", "pattern": f"^{_ID.pattern}$"},
+            "name": {"type": "string", "pattern": f"^{_NAME.pattern}$"},
+            "severity": {"enum": list(SEVERITIES)},
+            "kinds": {"type": "array", "items": {"enum": list(KINDS)}},
+            "language": {"anyOf": [{"type": "string"}, words]},
+            "profiles": {"type": "object", "additionalProperties": {"enum": sorted(_PROFILE_VALUES)}},
+            "fix": {"enum": ["safe", "unsafe", "suggestion"]},
+            "check": {"type": "string"},
+            "scope": {"enum": ["item", "file", "project"]},
+            "needs": words,
+            "reads": words,
+            "covers": words,
+            "aliases": words,
+            "tags": words,
+            "since": {"type": "string"},
+            "source": {"type": "string"},
+            "replace": {"type": "string"},
+            "messages": {**texts, "required": ["default"]},
+            "fixes": texts,
+        },
+    }
