@@ -60,26 +60,26 @@ _CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hh", ".c
 _HEADERS = frozenset({".h", ".hpp", ".hh"})
 SUFFIXES = _CPP_SUFFIXES | {".sh", ".bash", ".py", ".md", ".cmake", ".yaml", ".yml", ".json"}
 
-_OURS_CPP = re.compile(
-    rb"\b(?:acl)?shmem[xi]?_\w+|\bACLSHMEM_|\bshmem\.h\b|__aicore__|\[aicore\]|\bAscendC::|kernel_operator\.h|\bnpu_stream\b"
-    rb"|torch_npu|\bHcclAllReduce\b|\bSHMEM_\w+"
-)
-_DEVICE = re.compile(rb"__aicore__|\[aicore\]|__global__|SHMEM_(?:DEVICE|GLOBAL)|__ubuf__")
+# Tell-tale words, looked for at the speed of a substring search: most files of a large tree hold none.
+_OURS_CPP = (b"aclshmem", b"shmem_", b"ACLSHMEM_", b"SHMEM_", b"shmem.h", b"__aicore__", b"[aicore]", b"AscendC::", b"kernel_operator.h",
+             b"torch_npu", b"HcclAllReduce")  # fmt: skip
+_DEVICE = (b"__aicore__", b"[aicore]", b"__global__", b"ACLSHMEM_DEVICE", b"SHMEM_DEVICE", b"__ubuf__")
 _HOST = re.compile(
     rb"\bint\s+main\s*\(|\b(?:acl)?shmemx?_(?:init|finalize|malloc|calloc|align|free)\w*\s*\(|\baclrt\w+\s*\(|\baclInit\s*\("
 )
-_TORCH = re.compile(rb"<torch/|\bTORCH_LIBRARY|\bat::Tensor\b|\btorch::Tensor\b|PYBIND11_MODULE|<ATen/")
-_OURS_SHELL = re.compile(
-    rb"\bIPPORT\b|\bSHMEM_\w+|\baclshmem|\bASCEND_\w+|\bmsprof\b|npu-smi|\bCANN_SET_ENV\b|shmem|\bset_env\.sh\b|torch_test_"
-    rb"|\bHCCL_\w+|\bpypto\b"
-)
-_RUN = re.compile(rb"\bIPPORT\b|SHMEM_UID_SESSION_ID|build/bin/|torchrun|torch_test|mpirun")
-_OURS_PY = re.compile(
-    rb"\btorch_npu\b|\bshmem\b|aclshmem|ShmemOps|\bgolden\b|\bIPPORT\b|SHMEM_|run_case_matrix|\bascend\b|\.npu\b",
-    re.IGNORECASE,
-)
-_PYPTO = re.compile(rb"^\s*(?:import|from)\s+pypto(?:_pro)?\b|\bpl\.jit\b|precision_compare", re.MULTILINE)
-_TORCH_TEST = re.compile(rb"torch\.(?:classes|ops)\.|\btorch_npu\b|ShmemOps")
+_TORCH = (b"<torch/", b"TORCH_LIBRARY", b"at::Tensor", b"torch::Tensor", b"PYBIND11_MODULE", b"<ATen/")
+_OURS_SHELL = (b"IPPORT", b"SHMEM_", b"shmem", b"ASCEND_", b"msprof", b"npu-smi", b"CANN_SET_ENV", b"set_env.sh", b"torch_test_",
+               b"HCCL_", b"pypto")  # fmt: skip
+_RUN = (b"IPPORT", b"SHMEM_UID_SESSION_ID", b"build/bin/", b"torchrun", b"torch_test", b"mpirun")
+_OURS_PY = (b"torch_npu", b"shmem", b"ShmemOps", b"IPPORT", b"SHMEM_", b"run_case_matrix", b".npu")
+_PYPTO_WORDS = (b"pypto", b"pl.jit", b"precision_compare")
+_PYPTO = re.compile(rb"^\s*(?:import|from)\s+pypto\b|\bpl\.jit\b|precision_compare", re.M)
+_TORCH_TEST = (b"torch.classes.", b"torch.ops.", b"torch_npu", b"ShmemOps")
+_OURS_DOC = (b"shmem", b"SHMEM", b"Ascend", b"ascend", b"ASCEND", b"pypto", b"PyPTO", b"NPU")
+
+
+def _any(words: tuple[bytes, ...], data: bytes) -> bool:
+    return any(word in data for word in words)
 
 
 def has_known_suffix(name: str) -> bool:
@@ -124,15 +124,15 @@ def _cmake(data: bytes, *, in_operator: bool) -> Kind:
 
 
 def _cpp(name: str, suffix: str, data: bytes, *, in_operator: bool) -> Kind:
-    if not in_operator and not _OURS_CPP.search(data):
+    if not in_operator and not _any(_OURS_CPP, data):
         return NOT_OURS
     kinds = {"cpp"}
     if suffix in _HEADERS:
         kinds.add("header")
-    if _TORCH.search(data):
+    if _any(_TORCH, data):
         kinds.add("torch-binding")
     stem = name.rsplit(".", 1)[0]
-    device = _DEVICE.search(data) is not None or stem.endswith(("_kernel", "_kernels"))
+    device = _any(_DEVICE, data) or stem.endswith(("_kernel", "_kernels"))
     if device:
         kinds.add("kernel")
     if name.startswith("main.") or _HOST.search(data):
@@ -141,7 +141,7 @@ def _cpp(name: str, suffix: str, data: bytes, *, in_operator: bool) -> Kind:
 
 
 def _shell(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
-    if not in_operator and not _OURS_SHELL.search(data):
+    if not in_operator and not _any(_OURS_SHELL, data):
         return NOT_OURS
     kinds = {"shell"}
     stem = pure.stem.lower()
@@ -156,15 +156,15 @@ def _shell(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
         kinds.add("perf-script")
     elif stem.startswith(("build", "compile", "install")):
         kinds.add("build-script")
-    elif stem.startswith("run") or "test" in stem or _RUN.search(data):
+    elif stem.startswith("run") or "test" in stem or _any(_RUN, data):
         kinds.add("run-script")
     return Kind("bash", frozenset(kinds))
 
 
 def _python(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
     name = pure.name
-    pypto = _PYPTO.search(data) is not None
-    if not in_operator and not pypto and not _OURS_PY.search(data):
+    pypto = _any(_PYPTO_WORDS, data) and _PYPTO.search(data) is not None
+    if not in_operator and not pypto and not _any(_OURS_PY, data):
         return NOT_OURS
     kinds = {"python"}
     stem = pure.stem
@@ -179,14 +179,14 @@ def _python(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
     if stem == "run_case_matrix":
         kinds.add("case-runner")
     if name.startswith("torch_test") or (
-        not pypto and ("test" in stem or "torch_test" in pure.parts) and _TORCH_TEST.search(data)
+        not pypto and ("test" in stem or "torch_test" in pure.parts) and _any(_TORCH_TEST, data)
     ):
         kinds.add("torch-test")
     return Kind("python", frozenset(kinds))
 
 
 def _markdown(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
-    if not in_operator and not re.search(rb"shmem|ascend|pypto|\bnpu\b", data, re.IGNORECASE):
+    if not in_operator and not _any(_OURS_DOC, data):
         return NOT_OURS
     name = pure.name.lower()
     kinds = {"doc"}

@@ -108,7 +108,7 @@ class Linter:
                 result.ran.update((a.rule.name, a.rule) for a in getattr(plan, scope))
         by_segment = incremental and plan.item and "item" in scopes
         words = self._segment_words(file) if by_segment else file.words
-        awake = plan.awake(words, file.code)
+        awake = plan.awake(words, file.data)
         if not awake:
             return
         items = [a for a in plan.item if a.rule.name in awake] if "item" in scopes else []
@@ -135,7 +135,7 @@ class Linter:
     ) -> Iterator[Finding]:
         by = {active.rule.name: active for active in items}
         setting = (id(plan), tuple(by))
-        data, code = file.data, file.code
+        data = file.data
         for segment in file.segments:
             if cancelled is not None and cancelled():
                 raise Cancelled
@@ -145,8 +145,8 @@ class Linter:
             if kept is None:
                 words = self._words.get(piece) if incremental else None
                 if words is None:
-                    words = words_of(code[segment.start : segment.end])
-                awake = plan.awake(words, code[segment.start : segment.end])
+                    words = words_of(piece)
+                awake = plan.awake(words, piece)
                 kept = tuple(self._segment(file, segment, [a for a in items if a.rule.name in awake]))
                 if incremental:
                     if len(self._segments) > _KEEP_SEGMENTS:
@@ -167,14 +167,14 @@ class Linter:
 
     def _segment_words(self, file: File) -> frozenset[bytes]:
         found: set[bytes] = set()
-        data, code = file.data, file.code
+        data = file.data
         for segment in file.segments:
             piece = data[segment.start : segment.end]
             words = self._words.get(piece)
             if words is None:
                 if len(self._words) > _KEEP_SEGMENTS:
                     self._words.clear()
-                words = self._words[piece] = words_of(code[segment.start : segment.end])
+                words = self._words[piece] = words_of(piece)
             found |= words
         return frozenset(found)
 

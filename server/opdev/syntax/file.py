@@ -121,8 +121,8 @@ class File:
 
     @cached_property
     def words(self) -> frozenset[bytes]:
-        """Every word of the code."""
-        return words_of(self.code)
+        """Every word of the text, comments included: what decides cheaply which rules can fire."""
+        return words_of(self.data)
 
     @cached_property
     def segments(self) -> list[Segment]:
@@ -211,9 +211,9 @@ class File:
             new.parse_text = old[:begin] + mask_ascendc(piece, part[0]) + old[stop:]
 
 
-def words_of(code: bytes) -> frozenset[bytes]:
-    """The identifiers and numbers in blanked text."""
-    return frozenset(code.translate(_WORDS).split())
+def words_of(text: bytes) -> frozenset[bytes]:
+    """The identifiers and numbers in a text."""
+    return frozenset(text.translate(_WORDS).split())
 
 
 def _point(source: Source, offset: int) -> tuple[int, int]:
