@@ -63,7 +63,7 @@ SUFFIXES = _CPP_SUFFIXES | {".sh", ".bash", ".py", ".md", ".cmake", ".yaml", ".y
 # Tell-tale words, looked for at the speed of a substring search: most files of a large tree hold none.
 _OURS_CPP = (b"aclshmem", b"shmem_", b"ACLSHMEM_", b"SHMEM_", b"shmem.h", b"__aicore__", b"[aicore]", b"AscendC::", b"kernel_operator.h",
              b"torch_npu", b"HcclAllReduce")  # fmt: skip
-_DEVICE = (b"__aicore__", b"[aicore]", b"__global__", b"ACLSHMEM_DEVICE", b"SHMEM_DEVICE", b"__ubuf__")
+_DEVICE = (b"__aicore__", b"[aicore]", b"__global__", b"SHMEM_DEVICE", b"SHMEM_GLOBAL", b"__ubuf__")
 _HOST = re.compile(
     rb"\bint\s+main\s*\(|\b(?:acl)?shmemx?_(?:init|finalize|malloc|calloc|align|free)\w*\s*\(|\baclrt\w+\s*\(|\baclInit\s*\("
 )
@@ -72,8 +72,10 @@ _OURS_SHELL = (b"IPPORT", b"SHMEM_", b"shmem", b"ASCEND_", b"msprof", b"npu-smi"
                b"HCCL_", b"pypto")  # fmt: skip
 _RUN = (b"IPPORT", b"SHMEM_UID_SESSION_ID", b"build/bin/", b"torchrun", b"torch_test", b"mpirun")
 _OURS_PY = (b"torch_npu", b"shmem", b"ShmemOps", b"IPPORT", b"SHMEM_", b"run_case_matrix", b".npu")
-_PYPTO_WORDS = (b"pypto", b"pl.jit", b"precision_compare")
-_PYPTO = re.compile(rb"^\s*(?:import|from)\s+pypto\b|\bpl\.jit\b|precision_compare", re.M)
+_PYPTO_WORDS = (b"pypto", b"pl.jit", b"precision_compare", b"_golden_")
+_PYPTO = re.compile(
+    rb"^\s*(?:import|from)\s+pypto(?:_pro)?\b|\bpl\.jit\b|precision_compare|_golden_(?:cpu|stage)", re.M
+)
 _TORCH_TEST = (b"torch.classes.", b"torch.ops.", b"torch_npu", b"ShmemOps")
 _OURS_DOC = (b"shmem", b"SHMEM", b"Ascend", b"ascend", b"ASCEND", b"pypto", b"PyPTO", b"NPU")
 
