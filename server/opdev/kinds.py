@@ -176,7 +176,7 @@ def _python(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
             kinds.add("pypto-test")
     if stem.startswith(("gen_data", "gen_golden", "golden", "data_gen")) or stem.endswith(("_golden", "_gen")):
         kinds.add("golden")
-    if stem.startswith(("check", "verify", "compare")):
+    if stem.startswith(("check", "verify", "compare")) or stem.endswith(("_compare", "_checker", "_verify")):
         kinds.add("checker")
     if stem == "run_case_matrix":
         kinds.add("case-runner")
