@@ -1,0 +1,95 @@
+"""C++ expressions as text: cut at commas, brought to one spelling, taken apart where they are conditions."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_ASSIGNED = re.compile(
+    r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*([A-Za-z_]\w*)"
+    r"|([A-Za-z_]\w*)\s*(?:\+\+|--)|&\s*([A-Za-z_]\w*)\s*[,)]"
+)
+
+
+def closing(code: bytes, opening: int, end: int) -> int:
+    """Offset of the parenthesis that closes the one at ``opening``; -1 if it is not before ``end``."""
+    depth = 0
+    at = opening
+    while at < end:
+        char = code[at]
+        if char == 40:
+            depth += 1
+        elif char == 41:
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    return -1
+
+
+def split_args(text: str) -> list[str]:
+    """``text`` cut at top-level commas; nothing for blank text."""
+    if not text.strip():
+        return []
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "," and depth == 0 and text.count("<", start, at) <= text.count(">", start, at):
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
+
+
+def squeeze(text: str) -> str:
+    """Text with blanks only where two words meet, and without parentheses round all of it."""
+    text = re.sub(r"\s+", " ", text.strip())
+    text = re.sub(r" ?([^\w ]) ?", r"\1", text)
+    while text.startswith("(") and closing(text.encode(), 0, len(text.encode())) == len(text.encode()) - 1:
+        text = text[1:-1]
+    return text
+
+
+def names_assigned(text: str) -> set[str]:
+    """Names a piece of code assigns, counts up or down, or hands out the address of."""
+    return {next(group for group in match.groups() if group) for match in _ASSIGNED.finditer(text)}
+
+
+_NEGATED = {"==": ("!=", False), "!=": ("==", True), "<": (">=", True), ">": ("<=", True)}
+_COMPARE = re.compile(r"^(?P<left>[^=<>!&|?]+)(?P<op>==|!=|<|>)(?P<right>[^=<>!&|?]+)$")
+
+
+@lru_cache(maxsize=4096)
+def atoms(cond: str, *, holds: bool) -> tuple[tuple[str, bool], ...]:
+    """What is known when a condition holds or fails: conditions in one spelling, with their value."""
+    if not cond:
+        return ()
+    for joiner, splits in (("||", not holds), ("&&", holds)):
+        parts = _split_top(cond, joiner)
+        if len(parts) > 1:
+            return tuple(a for part in parts for a in atoms(squeeze(part), holds=holds)) if splits else ()
+    if cond.startswith("!") and not cond.startswith("!="):
+        inner = squeeze(cond[1:])
+        if re.fullmatch(r"[\w.:>\-\[\]]+(?:\([^()]*\))?", inner) or cond[1:2] == "(":
+            return atoms(inner, holds=not holds)
+    match = _COMPARE.match(cond)
+    if match is not None and match["op"] in ("!=", "<", ">"):
+        return ((f"{match['left']}{_NEGATED[match['op']][0]}{match['right']}", not holds),)
+    return ((cond, holds),)
+
+
+def _split_top(text: str, joiner: str) -> list[str]:
+    parts, depth, start, at = [], 0, 0, 0
+    while at < len(text):
+        if text[at] in "([{":
+            depth += 1
+        elif text[at] in ")]}":
+            depth -= 1
+        elif depth == 0 and text.startswith(joiner, at):
+            parts.append(text[start:at])
+            start = at = at + len(joiner)
+            continue
+        at += 1
+    return [*parts, text[start:]]
