@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from opdev.checks.local_values import value
 from opdev.checks.ub_pointers import (
     LARGE_UB_BYTES,
     UB_BYTES,
@@ -18,7 +19,6 @@ from opdev.checks.ub_pointers import (
     resolve,
     scope_end,
     uses,
-    value,
 )
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from opdev.checks.local_values import block_end, closing, function_range, value
 from opdev.rules.context import Context
 from opdev.syntax import cpp
 from opdev.syntax.cpp import Call
-from opdev.syntax.tree import ancestor
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -34,8 +34,6 @@ _CAST = re.compile(
 )
 _NAMED = re.compile(rb"(?:[*\s&])(?P<name>[A-Za-z_]\w*)\s*=\s*$")
 _WORD = re.compile(rb"[A-Za-z_]\w*|\d[\w']*")
-_COMPOUND = re.compile(rb"[-+*/%&|^]=|<<=|>>=")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _ALIAS = re.compile(
     rb"\*\s*(?P<name>[A-Za-z_]\w*)\s*=\s*(?:[^;=?]*(?:==)?[^;=?]*\?\s*(?P<a>\w+)\s*:\s*(?P<b>\w+)|(?P<one>[A-Za-z_]\w*))\s*;"
 )
@@ -104,76 +102,6 @@ def _pointer(context: Context, match: re.Match[bytes]) -> UbPointer | None:
     offset = value(context, text, match.start()) if plain else None
     name = named["name"].decode("utf-8", "replace") if named else ""
     return UbPointer(match.start(), (start, end), text, offset, kind, name)
-
-
-def closing(code: bytes, at: int) -> int:
-    """Offset of the parenthesis that closes the one at ``at``; -1 if it is never closed."""
-    depth = 0
-    for index in range(at, min(len(code), at + 4000)):
-        if code[index] == 40:
-            depth += 1
-        elif code[index] == 41:
-            depth -= 1
-            if depth == 0:
-                return index
-    return -1
-
-
-def function_range(context: Context, offset: int) -> tuple[int, int]:
-    """The function that holds ``offset``, or the context's whole range."""
-    for function in cpp.functions(context):
-        if function.start_byte <= offset < function.end_byte:
-            return function.start_byte, function.end_byte
-    return context.start, context.end
-
-
-def value(context: Context, text: str, at: int, depth: int = 0) -> int | None:
-    """A constant expression's value as seen at offset ``at``: file constants, and locals set once."""
-    if text.isdigit():
-        return int(text)
-    known = cpp.constants(context.file)
-    found = cpp.evaluate(text, known)
-    if found is not None or depth > 3:
-        return found
-    local: dict[str, int] = {}
-    for name in set(_IDENTIFIER.findall(text)) - known.keys():
-        one = _local(context, name, at, depth)
-        if one is not None:
-            local[name] = one
-    return cpp.evaluate(text, {**known, **local}) if local else None
-
-
-def _local(context: Context, name: str, at: int, depth: int) -> int | None:
-    """The value of a local variable that is initialised once in the block seen from ``at`` and never changed."""
-    start, end = function_range(context, at)
-    code = context.code
-    initial: list[tuple[int, str]] = []
-    changed: list[int] = []
-    for found in context.find(name):
-        if not start <= found < end:
-            continue
-        after = code[found + len(name) : found + len(name) + 200].lstrip()
-        before = code[max(start, found - 60) : found].rstrip()
-        if after[:1] == b"=" and after[:2] != b"==":
-            if found < at and re.search(rb"[A-Za-z_][\w:]*[\s>]$", code[max(start, found - 60) : found]):
-                text = after[1:].split(b";", 1)[0].split(b",", 1)[0].decode("utf-8", "replace").strip()
-                initial.append((found, text))
-            else:
-                changed.append(found)
-        elif (
-            after[:2] in (b"++", b"--")
-            or before[-2:] in (b"++", b"--")
-            or _COMPOUND.match(after)
-            or (before[-1:] == b"&" and before[-2:] != b"&&")
-        ):
-            changed.append(found)
-    for found, text in reversed(initial):
-        stop = block_end(context, found)
-        if at < stop:
-            if any(found < other < stop for other in changed):
-                return None
-            return value(context, text, found, depth + 1)
-    return None
 
 
 def uses(context: Context) -> list[UbUse]:
@@ -256,9 +184,3 @@ def visible(context: Context, pointer: UbPointer, at: int) -> bool:
 def scope_end(context: Context, pointer: UbPointer) -> int:
     """End of the block a pointer is declared in."""
     return block_end(context, pointer.start)
-
-
-def block_end(context: Context, offset: int) -> int:
-    """End of the innermost block around ``offset``."""
-    block = ancestor(context.node_at(offset, offset + 1), "compound_statement")
-    return block.end_byte if block is not None else context.end
