@@ -55,6 +55,8 @@ _EXTERN_C = re.compile(
     rb"(?:[ \t]*extern[ \t]+\S*[ \t]*\{|[ \t]*\})[ \t]*\r?\n[ \t]*#[ \t]*endif\b[^\n]*",
     re.MULTILINE,
 )
+# Braces that hold declarations, not statements.
+_OUTER_BRACE = re.compile(rb"\b(?:namespace|extern)\b[^;{}()]*\{")
 
 
 def mask_ascendc(data: bytes, code: bytes) -> bytes:
@@ -84,7 +86,7 @@ def mask_ascendc(data: bytes, code: bytes) -> bytes:
         for match in _CORE_IF.finditer(text):
             _parenthesise(out, *match.span("cond"))
     for match in _BARE_MACRO.finditer(code):
-        if _at_file_scope(code, out, match):
+        if _at_file_scope(code, match):
             out[match.start() : match.end()] = spaces(bytes(out[match.start() : match.end()]))
     return bytes(out)
 
@@ -103,15 +105,13 @@ def _parenthesise(out: bytearray, start: int, end: int) -> None:
         out[start + 1 : start + len(word) - 1] = b"1".ljust(len(word) - 2)
 
 
-def _at_file_scope(code: bytes, out: bytearray, match: re.Match[bytes]) -> bool:
+def _at_file_scope(code: bytes, match: re.Match[bytes]) -> bool:
     """Whether a bare macro call stands where a declaration would; what follows must be one too."""
     rest = code[match.end() : match.end() + 200].lstrip()
     if rest[:1] in (b"{", b":", b";", b")", b",", b".", b"?", b"=", b"+", b"-"):
         return False
-    if code[max(0, match.start() - 300) : match.start()].rstrip().endswith(b"\\"):
+    start = match.start()
+    if code[max(0, start - 300) : start].rstrip().endswith(b"\\"):
         return False
-    # What stands before it once comments and text masked already are gone.
-    begin = max(0, match.start() - 2000)
-    pairs = zip(code[begin : match.start()], out[begin : match.start()], strict=True)
-    before = bytes(a if a == b else 32 for a, b in pairs).rstrip()
-    return not before or before[-1:] in b"};>" or before.rsplit(b"\n", 1)[-1].lstrip()[:1] == b"#"
+    depth = code.count(b"{", 0, start) - code.count(b"}", 0, start)
+    return depth <= 0 or depth <= sum(1 for _ in _OUTER_BRACE.finditer(code, 0, start))
