@@ -249,7 +249,8 @@ def ub_reused_in_flight(context: Context) -> Iterator[Hit]:
             continue
         first = max(known, key=lambda e: e.start)
         # The same bytes again do no harm (a benchmark that sends one block over and over).
-        if first.arg(1) == event.arg(1) and not unstable & set(re.findall(r"[A-Za-z_]\w*", event.arg(1))):
+        moving = _moved_around(flow.body, event) if first is event else unstable
+        if first.arg(1) == event.arg(1) and not moving & set(re.findall(r"[A-Za-z_]\w*", event.arg(1))):
             continue
         yield Hit(
             event.name_start, event.name_end, message="loop" if first is event else "default",
@@ -273,6 +274,16 @@ def _unstable(block: Block) -> set[str]:
             elif isinstance(item, Loop):
                 count(item.assigned, 2)
     return {name for name, times in counted.items() if times > 1}
+
+
+def _moved_around(block: Block, event: Event) -> set[str]:
+    """Names that the loops around a call assign."""
+    found: set[str] = set()
+    for part in _blocks(block):
+        for item in part:
+            if isinstance(item, Loop) and item.start <= event.start < item.end:
+                found |= item.assigned
+    return found
 
 
 _OTHER_ENGINES = re.compile(

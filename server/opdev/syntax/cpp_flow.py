@@ -120,6 +120,7 @@ class Loop:
     endless: bool
     assigned: frozenset[str]
     start: int
+    end: int
     variables: frozenset[str]
     """Names the head of the loop moves."""
 
@@ -301,7 +302,7 @@ class _Reader:
         block = self.block(body)
         self.loops.pop()
         once = kind == "do_statement"
-        yield Loop(test, update, block, once, endless, frozenset(assigned), node.start_byte, moved)
+        yield Loop(test, update, block, once, endless, frozenset(assigned), node.start_byte, node.end_byte, moved)
 
     def _switch(self, node: Node) -> Iterator[Item]:
         condition, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
