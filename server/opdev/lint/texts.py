@@ -17,8 +17,8 @@ _SEVERITY: Mapping[str, tuple[str, str]] = {
     "hint": ("建议", "hint"),
 }
 _TEXTS: Mapping[str, tuple[str, str]] = {
-    "clean": ("没有发现问题（{files} 个文件）", "no findings in {files} files"),
-    "found": ("{total} 个问题：{parts}", "{total} findings: {parts}"),
+    "clean": ("没有发现问题（{files} 个文件）", "no findings in {files} file{s}"),
+    "found": ("{total} 个问题：{parts}", "{total} finding{s}: {parts}"),
     "fixable": ("，其中 {count} 个可用 --fix 自动修复", ", {count} of them fixable with --fix"),
     "baselined": ("；基线中的 {count} 个未列出", "; {count} more are in the baseline"),
     "unreadable": ("{path}：无法检查：{why}", "{path}: not linted: {why}"),
@@ -74,14 +74,14 @@ def summary(records: Sequence[Record], lang: Lang, run: Run) -> str:
     """The last line: how many of what, how many fixable."""
     tail = say("baselined", lang, count=run.baselined) if run.baselined else ""
     if not records:
-        return say("clean", lang, files=run.files) + tail
+        return say("clean", lang, files=run.files, s="" if run.files == 1 else "s") + tail
     counts = Counter(r.severity for r in records)
     parts = ("、" if lang == "zh" else ", ").join(
         f"{counts[s]} {severity_word(s, lang)}" for s in SEVERITIES if counts[s]
     )
     fixable = sum(r.applicability == "safe" for r in records)
     fix = say("fixable", lang, count=fixable) if fixable else ""
-    return say("found", lang, total=len(records), parts=parts) + fix + tail
+    return say("found", lang, total=len(records), parts=parts, s="" if len(records) == 1 else "s") + fix + tail
 
 
 def doc_url(rule: Rule) -> str:

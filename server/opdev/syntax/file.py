@@ -193,22 +193,31 @@ class File:
         touched = [s for s in self.segments if s.start <= old_end and s.end >= start]
         begin, stop = touched[0].start, touched[-1].end
         shift = new_end - old_end
-        piece = new.data[begin : stop + shift]
-        if begin == 0 or (b"#" in piece and self.language == "cpp") or b'R"' in piece:
+        before, piece = self.data[begin:stop], new.data[begin : stop + shift]
+        if self.data[stop : stop + 1] not in (b"", b"\n", b"\r"):
             return
-        part = _BLANKERS[self.language](piece)
+        if self.language == "cpp" and (b"#" in before + piece or b'R"' in before + piece):
+            return
+        blanker = _BLANKERS[self.language]
+        code, nocomment = self._blanked
+        # The piece must stand on its own: read alone it is what it is in the file, and it is not
+        # all blank (which it also is inside a comment that began above).
+        alone = blanker(before)
+        if alone != (code[begin:stop], nocomment[begin:stop]) or not alone[0].strip():
+            return
+        part = blanker(piece)
         # An unterminated comment or string would reach into what follows.
-        probe = _BLANKERS[self.language](piece + b"\n0")
+        probe = blanker(piece + b"\n0")
         if probe[0][-1:] != b"0" or probe[1][-1:] != b"0":
             return
-        code, nocomment = self._blanked
         new._blanked = (
             code[:begin] + part[0] + code[stop:],
             nocomment[:begin] + part[1] + nocomment[stop:],
         )
         if self.language == "cpp":
             old = self.parse_text
-            new.parse_text = old[:begin] + mask_ascendc(piece, part[0]) + old[stop:]
+            if mask_ascendc(before, alone[0]) == old[begin:stop]:
+                new.parse_text = old[:begin] + mask_ascendc(piece, part[0]) + old[stop:]
 
 
 def words_of(text: bytes) -> frozenset[bytes]:

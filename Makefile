@@ -1,0 +1,50 @@
+# opdev: `make demo` shows the main job, `make test` sets up and runs every check.
+# Both work from a fresh clone; the environment lives in .venv (override with VENV=…).
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.opdev-dev
+JOBS ?= 2
+
+.PHONY: demo test lint bench wheel system clean
+
+demo: system-demo $(VENV)/.opdev-run
+	@BIN=$(BIN) bash tests/corpus/demo.sh
+
+test: system $(STAMP) lint
+	$(BIN)/opdev rule test
+	$(BIN)/python -m pytest -n $(JOBS) -q
+
+lint: $(STAMP)
+	$(BIN)/ruff check server tests
+	$(BIN)/ruff format --check server tests
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python -m pip install -q -e '.[bench]'
+	$(BIN)/python tests/bench/run.py
+
+wheel: $(STAMP)
+	$(BIN)/python -m build --wheel --no-isolation
+
+# What the tests need of the system; installed as root with apt, otherwise named.
+system:
+	@bash tests/system.sh git nvim
+system-demo:
+	@bash tests/system.sh git
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "opdev needs Python 3.10 or newer; say PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.opdev-run: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(STAMP): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.opdev-run
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,30 @@
+"""What all tests share: a cache of their own, English unless asked, an operator to lint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+RUN_BAD = 'IPPORT="tcp://127.0.0.1:27010"\necho "$IPPORT"\n'
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _cache(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    patch.setenv("OPDEV_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    for name in ("LC_ALL", "LC_MESSAGES", "OPDEV_LANG", "FORCE_COLOR"):
+        patch.delenv(name, raising=False)
+    patch.setenv("LANG", "C.UTF-8")
+    yield
+    patch.undo()
+
+
+@pytest.fixture
+def operator(tmp_path, monkeypatch) -> Path:
+    """A working directory with one operator whose run.sh has one offence."""
+    folder = tmp_path / "work" / "custom-ops" / "demo" / "scripts"
+    folder.mkdir(parents=True)
+    (folder / "run.sh").write_text(RUN_BAD, encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "work")
+    return folder.parent

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Checks that commands exist; installs their packages where it may (root, apt), else names them.
+set -euo pipefail
+
+declare -A package=([git]=git [nvim]=neovim [python3]=python3)
+missing=()
+for command in "$@"; do
+  command -v "$command" >/dev/null 2>&1 || missing+=("${package[$command]:-$command}")
+done
+# Debian splits venv from Python.
+if ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then
+  missing+=(python3-venv)
+fi
+[ "${#missing[@]}" -eq 0 ] && exit 0
+
+if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
+  echo "installing ${missing[*]}"
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+else
+  echo "these packages are needed and not installed: ${missing[*]}" >&2
+  echo "install them (for example: sudo apt-get install ${missing[*]}) and run make again" >&2
+  exit 1
+fi
