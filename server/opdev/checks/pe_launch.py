@@ -80,6 +80,20 @@ def _launches(view: View) -> Iterator[bash.Command]:
             yield command
 
 
+def binary_range(view: View, command: bash.Command) -> tuple[int, int, str]:
+    """Where a launch names the binary: range and text as written, without quotes."""
+    held = binary_variables(view)
+    words = command.effective
+    for word in words:
+        if _starts(word.raw, held):
+            match = re.search(r"[^\s\"'=]*build/bin/[^\s\"']*", word.raw)
+            if match is None or word is words[0]:
+                return word.start, word.end, word.loose
+            begin = word.start + len(word.raw[: match.start()].encode())
+            return begin, begin + len(match.group().encode()), match.group()
+    return words[0].start, words[0].end, words[0].loose
+
+
 def _starts(raw: str, held: frozenset[str]) -> bool:
     return _BINARY.search(raw) is not None or not held.isdisjoint(_NAME.findall(raw))
 

@@ -27,7 +27,7 @@ _PE_COUNTS = ("PE_SIZE", "N_PES", "NPES", "PES", "RANK_SIZE", "NUM_PES")
 
 def aclshmem_env_prefix(context: Context) -> Iterator[Hit]:
     """A run-time setting spelt ACLSHMEM_*, which the library never reads."""
-    if b"ACLSHMEM_" not in context.nocomment:
+    if b"ACLSHMEM_" not in context.data:
         return
     if context.file.language != "bash":
         for match in _READ.finditer(context.nocomment, context.start, context.end):

@@ -1,0 +1,185 @@
+"""Shell variables: what a script deletes by them, reads without setting, takes unchecked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from opdev.checks.pe_launch import launches, sourced, values
+from opdev.checks.runtime_script import strict_options
+from opdev.checks.statements import lines_after, statement
+from opdev.rules.context import Context
+from opdev.rules.model import Edit, Fix, Hit
+from opdev.syntax import bash
+from opdev.syntax.tree import ancestor, ancestors, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def dangerous_rm(context: Context) -> Iterator[Hit]:
+    """``rm -r`` of an unquoted expansion, or of a path that begins with a variable that may be empty."""
+    for command in bash.commands(context):
+        words = command.effective
+        if command.effective_name != "rm" or bash.is_echoed(command):
+            continue
+        if not any(re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", w.raw) for w in words[1:]):
+            continue
+        for word in words[1:]:
+            yield from _risks(context, word)
+
+
+def _risks(context: Context, word: bash.Word) -> Iterator[Hit]:
+    expansions = [
+        n
+        for n in walk(word.node)
+        if n.type in ("simple_expansion", "expansion") and ancestor(n, "command_substitution") is None
+    ]
+    for index, node in enumerate(expansions):
+        text = context.text(node)
+        plain = re.fullmatch(r"\$\{?([A-Za-z_]\w*|\d)\}?", text)
+        if plain is None:
+            continue
+        name = plain[1]
+        quoted = any(a.type == "string" for a in ancestors(node) if a.start_byte >= word.start)
+        leads = index == 0 and word.raw.lstrip('"').startswith(text)
+        below = leads and word.loose[len(text) :].startswith("/")
+        empty = below and _may_be_empty(context, name)
+        if (quoted and not empty) or (not quoted and _is_list(context, name)):
+            continue
+        new = f"${{{name}:?}}"
+        edit = Edit(node.start_byte, node.end_byte, new if quoted else f'"{new}"')
+        key = "empty" if empty else "default"
+        safe = quoted or not _may_be_empty(context, name)
+        fix = Fix((edit,), applicability="safe" if safe else "unsafe")
+        yield Hit(word.start, word.end, key, {"name": name, "path": word.loose}, fix)
+        return
+
+
+def _may_be_empty(context: Context, name: str) -> bool:
+    """Whether nothing in the file says that a variable holds something."""
+    given = values(context).get(name, [])
+    if re.search(rb"-[nz]\s+\"?\$\{?%s\b" % name.encode(), context.code):
+        return False
+    if any(c.type == "for_statement" for c in _binders(context, name)):
+        return False
+    for assigned in given:
+        raw = assigned.raw.strip("\"'")
+        if re.search(r"^\$\(.*(?:pwd|dirname|mktemp|realpath|readlink|basename)", raw, re.DOTALL):
+            continue
+        if re.match(r"[^$`]", raw) or re.search(r":[-=?][^}]+\}", raw) or re.match(r"\$\{?[A-Za-z_]\w*\}?[^$\s]", raw):
+            continue
+        inner = re.fullmatch(r"\$\{?([A-Za-z_]\w*)\}?", raw)
+        if inner and inner[1] != name and not _may_be_empty(context, inner[1]):
+            continue
+        return True
+    return not given
+
+
+def _binders(context: Context, name: str) -> list[Node]:
+    return [
+        n
+        for n in walk(context.file.root)
+        if n.type == "for_statement"
+        and (v := n.child_by_field_name("variable")) is not None
+        and context.text(v) == name
+    ]
+
+
+def _is_list(context: Context, name: str) -> bool:
+    """Whether a variable may stand for several words, which quoting would join."""
+    for assigned in values(context).get(name, []):
+        raw = assigned.raw.strip("\"'")
+        if (
+            assigned.append
+            or " " in re.sub(r"\$\([^)]*\)|\$\{[^}]*\}", "", raw)
+            or re.search(r"\$\((?:ls|find|git)\b|[*?]", raw)
+        ):
+            return True
+    return False
+
+
+def unset_variable(context: Context) -> Iterator[Hit]:
+    """Under ``set -u``: a variable nobody in the script sets, which stops it."""
+    on, _ = strict_options(context, context.data.split(b"\n", 1)[0])
+    if "u" not in on:
+        return
+    outside = [path for _, _, path in sourced(context)]
+    if any(not path.endswith("set_env.sh") for path in outside if "CANN_SET_ENV" not in path):
+        return
+    first_env = min((c.start for c, _, _ in sourced(context)), default=len(context.data))
+    known = _set_names(context)
+    seen: set[str] = set()
+    for node in walk(context.file.root):
+        if node.type not in ("simple_expansion", "expansion"):
+            continue
+        match = re.fullmatch(r"\$\{?([A-Za-z_]\w*)\}?", context.text(node))
+        if match is None or match[1] in seen:
+            continue
+        name = match[1]
+        library = name in ("LD_LIBRARY_PATH", "PYTHONPATH") and node.start_byte < first_env
+        if not library and (name in known or _is_ambient(name) or _guarded(context, name)):
+            continue
+        if library and (
+            _guarded(context, name) or any(a.node.end_byte <= node.start_byte for a in values(context).get(name, []))
+        ):
+            continue
+        seen.add(name)
+        fix = Fix((Edit(node.start_byte, node.end_byte, f"${{{name}:-}}"),)) if library else None
+        yield Hit(node.start_byte, node.end_byte, "library" if library else "default", {"name": name}, fix)
+
+
+def _set_names(context: Context) -> set[str]:
+    names = set(values(context))
+    for node in walk(context.file.root):
+        if node.type in ("for_statement", "select_statement"):
+            variable = node.child_by_field_name("variable")
+            if variable is not None:
+                names.add(context.text(variable))
+    for command in bash.commands(context):
+        if command.name in ("read", "mapfile", "readarray", "getopts", "printf", "export", "declare", "local"):
+            names |= {w.loose for w in command.args}
+    names |= {
+        m.decode()
+        for m in re.findall(rb"\b(?:local|declare|typeset|export|readonly)\s+(?:-\w+\s+)*(\w+)", context.code)
+    }
+    return names | {m.decode() for m in re.findall(rb"\(\(\s*([A-Za-z_]\w*)\s*=", context.code)}
+
+
+def _is_ambient(name: str) -> bool:
+    return (
+        re.match(r"(?:ASCEND|SHMEM|HCCL|BASH|ACL|CANN|LC_|SSH_|XDG_|CI_|GIT|DOCKER|CONDA|VIRTUAL_)", name) is not None
+        or name in _AMBIENT
+    )
+
+
+_AMBIENT = {
+    "PATH", "HOME", "USER", "PWD", "OLDPWD", "SHELL", "LANG", "TMPDIR", "RANDOM", "SECONDS", "EPOCHSECONDS", "LINENO",
+    "HOSTNAME", "UID", "EUID", "PPID", "IFS", "OPTARG", "OPTIND", "REPLY", "PIPESTATUS", "FUNCNAME", "IPPORT", "TERM",
+    "LD_LIBRARY_PATH", "PYTHONPATH", "LOGNAME", "DIRSTACK", "OSTYPE", "HOSTTYPE", "MACHTYPE", "SHLVL", "GROUPS",
+}  # fmt: skip
+
+
+def _guarded(context: Context, name: str) -> bool:
+    """Whether the script asks for the variable before it relies on it (``${X:-}``, ``${X:?}``, ``-v X``)."""
+    return re.search(rb"\$\{%s:?[-+=?]|-v\s+%s\b" % (name.encode(), name.encode()), context.code) is not None
+
+
+def unvalidated_argument(context: Context) -> Iterator[Hit]:
+    """A positional parameter that counts something and is never checked."""
+    if not launches(context) or re.search(rb"\$#", context.code):
+        return
+    for name, given in values(context).items():
+        for assigned in given:
+            node = assigned.value_node
+            if node is None or not re.fullmatch(r"\"?\$\{?\d\}?\"?", assigned.raw) or bash.in_function(assigned.node):
+                continue
+            word = name.encode()
+            checked = rb"\$\{?%s\}?\"?\s*=~|-[zn]\s+\"?\$\{?%s\b|case\s+\"?\$\{?%s\b" % (word, word, word)
+            counts = rb"\(\([^)]*\b%s\b|\bseq\b[^\n]*\$\{?%s\b|\$\{?%s\}?\"?\s+-(?:lt|gt|le|ge)\b" % (word, word, word)
+            if re.search(checked, context.code) or not re.search(counts, context.code):
+                continue
+            test = f'[[ "${{{name}}}" =~ ^[0-9]+$ ]] || {{ echo "{name} must be a number, not \'${{{name}}}\'" >&2; exit 1; }}'
+            fix = Fix((lines_after(context, statement(assigned.node), test),))
+            yield Hit(node.start_byte, node.end_byte, args={"name": name, "raw": assigned.raw.strip('"')}, fix=fix)
