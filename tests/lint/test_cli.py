@@ -79,16 +79,11 @@ def test_frames_line_up_under_chinese(lint, operator):
         (["--baseline", "none.json"], "none.json"),
         (["--jobs", "0"], "at least 1"),
         (["--isolated", "--config", "x"], "--isolated"),
-        (["--changed-since", "--output=/etc/x"], "expected one argument"),
         (["--stdin-filename", "a.sh", "b.sh"], "standard input"),
     ],
 )
 def test_wrong_use_is_status_2_and_says_what(lint, operator, arguments, words):
-    try:
-        status, out, err = lint(*arguments, only=False)
-    except SystemExit as error:
-        assert error.code == 2
-        return
+    status, _, err = lint(*arguments, only=False)
 
     assert status == 2
     assert words in err
@@ -211,10 +206,10 @@ def test_several_outputs_in_one_run(lint, operator):
 
     assert status == 1
     assert SH in out
-    assert json.loads(open("a.sarif").read())["version"] == "2.1.0"
-    assert open("b.xml").read().startswith("<?xml")
+    assert json.loads(Path("a.sarif").read_text())["version"] == "2.1.0"
+    assert Path("b.xml").read_text().startswith("<?xml")
     assert lint("--output", "c.json", "--format", "json")[1] == ""
-    assert json.loads(open("c.json").read())[0]["name"] == "hardcoded-endpoint"
+    assert json.loads(Path("c.json").read_text())[0]["name"] == "hardcoded-endpoint"
 
 
 def test_baseline_fails_new_findings_only(lint, operator):

@@ -35,10 +35,17 @@ def probe(name, check, scope="file", **more):
     function = check.__name__
     setattr(module, function, check)
     engine.check_of.cache_clear()
-    values = dict(
-        id="SH001", name=name, severity="error", kinds=frozenset({"cpp", "shell"}), languages=frozenset({"cpp", "bash"}), messages=TEXT,
-        summary=TEXT["default"], check=f"probe_for_tests.{function}", scope=scope,
-    )  # fmt: skip
+    values = {
+        "id": "SH001",
+        "name": name,
+        "severity": "error",
+        "kinds": frozenset({"cpp", "shell"}),
+        "languages": frozenset({"cpp", "bash"}),
+        "messages": TEXT,
+        "summary": TEXT["default"],
+        "check": f"probe_for_tests.{function}",
+        "scope": scope,
+    }
     return Rule(**{**values, **more})
 
 
@@ -112,7 +119,7 @@ def test_rules_wake_only_for_their_words():
     [("off", None, None), ("soft", "warning", False), ("info", "info", True), ("on", "error", True)],
 )
 def test_profiles(setting, severity, fixable):
-    rule = probe("p", lambda context: iter(()), profiles={"in-tree": setting})
+    rule = probe("p", lambda _: iter(()), profiles={"in-tree": setting})
 
     active = activate(rule, "in-tree")
 

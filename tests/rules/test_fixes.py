@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +48,7 @@ def replacing(table):
 def test_edits_are_on_original_offsets():
     edits = [Edit(4, 5, "LONG"), Edit(0, 1, ""), Edit(2, 2, "ins")]
 
-    assert apply_edits(b"a b c d", edits) == b" insb LONG d".replace(b" insb", b" insb")
+    assert apply_edits(b"a b c d", edits) == b" insb LONG d"
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=8))
@@ -55,7 +57,7 @@ def test_chosen_fixes_never_overlap(ranges):
     chosen = choose([finding(source, s, s + n, "y", f"r{i}") for i, (s, n) in enumerate(ranges)])
 
     spans = sorted((f.start, f.end) for f in chosen)
-    assert all(a[1] <= b[0] and a != b for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] <= b[0] and a != b for a, b in pairwise(spans))
     assert bool(chosen) == bool(ranges)
 
 
@@ -115,11 +117,9 @@ def test_new_lines_end_as_the_file_does(newline):
     assert fixed.data == f"1{newline}2{newline}b{newline}".encode()
 
 
-def test_what_the_encoding_cannot_hold_is_not_written():
+def test_new_text_is_written_in_the_encoding_of_the_file():
     source = Source("run.sh", "中 one\n".encode(), "gb18030")
 
-    fixed = fix_to_the_end(
-        source, replacing({b"one": ("\ud800", "x")} if False else {b"one": ("中", "x")}), parse, ["safe"]
-    )
+    fixed = fix_to_the_end(source, replacing({b"one": ("中", "x")}), parse, ["safe"])
 
     assert source.to_disk(fixed.data).decode("gb18030") == "中 中\n"
