@@ -1,7 +1,8 @@
 """What a check gets to look at.
 
-An *item* check sees one definition and nothing else: its hits are kept for as long as the text of
-that definition is unchanged, which is what makes a keystroke cheap.  A *file* check sees the
+An *item* check sees one definition, the file's integer constants (``syntax.cpp.constants``) that the
+definition names, and nothing else: its hits are kept for as long as those are unchanged, which is
+what makes a keystroke cheap.  A *file* check sees the
 file, a *project* check the operator.
 """
 

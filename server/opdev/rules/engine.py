@@ -136,16 +136,18 @@ class Linter:
         by = {active.rule.name: active for active in items}
         setting = (id(plan), tuple(by))
         data = file.data
+        known = _constants(file) if incremental else {}
         for segment in file.segments:
             if cancelled is not None and cancelled():
                 raise Cancelled
             piece = data[segment.start : segment.end]
-            key = (setting, piece)
+            words = self._words.get(piece) if incremental else None
+            if words is None:
+                words = words_of(piece)
+            used = tuple(sorted((name, known[name]) for name in words & known.keys())) if known else ()
+            key = (setting, piece, used)
             kept = self._segments.get(key) if incremental else None
             if kept is None:
-                words = self._words.get(piece) if incremental else None
-                if words is None:
-                    words = words_of(piece)
                 awake = plan.awake(words, piece)
                 kept = tuple(self._segment(file, segment, [a for a in items if a.rule.name in awake]))
                 if incremental:
@@ -214,6 +216,15 @@ class Linter:
         builtin = {rule.name: rule for rule in selection.rules if rule.check == BUILTIN}
         reports = suppress_reports(file, found, result.ran, known, builtin, selection)
         return kept + [f for f in reports if found.covering(f.rule, *_lines(file, f)) is None]
+
+
+def _constants(file: File) -> dict[bytes, int]:
+    """The file's integer constants: the one thing outside a definition an item check may look at."""
+    if file.language != "cpp":
+        return {}
+    from opdev.syntax.cpp import constants
+
+    return {name.encode(): value for name, value in constants(file).items()}
 
 
 def _lines(file: File, finding: Finding) -> tuple[int, int]:
