@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 # Every kind a rule may name, with what it means; `opdev-lint rules --kinds` prints this.
 KINDS = {
@@ -84,6 +83,19 @@ def _any(words: tuple[bytes, ...], data: bytes) -> bool:
     return any(word in data for word in words)
 
 
+class _Path:
+    """The parts of a path with forward slashes (pathlib would cost more than all else here)."""
+
+    __slots__ = ("name", "parts", "stem", "suffix")
+
+    def __init__(self, path: str) -> None:
+        self.parts = path.split("/")
+        self.name = self.parts[-1]
+        stem, dot, ending = self.name.rpartition(".")
+        self.stem = stem if dot and stem else self.name
+        self.suffix = f".{ending.lower()}" if dot and stem else ""
+
+
 def has_known_suffix(name: str) -> bool:
     """Whether a file of this name could be of any kind (decided without reading it)."""
     if name == "CMakeLists.txt":
@@ -98,8 +110,8 @@ def classify(path: str, data: bytes, *, in_operator: bool = False) -> Kind:
     ``path`` has forward slashes; ``in_operator`` says that it lies in an operator's folder, where
     even a file without a tell-tale word in it is the operator's.
     """
-    pure = PurePosixPath(path)
-    name, suffix = pure.name, pure.suffix.lower()
+    pure = _Path(path)
+    name, suffix = pure.name, pure.suffix
     in_operator = in_operator or "custom-ops" in pure.parts
     if name == "CMakeLists.txt" or suffix == ".cmake":
         return _cmake(data, in_operator=in_operator)
@@ -142,7 +154,7 @@ def _cpp(name: str, suffix: str, data: bytes, *, in_operator: bool) -> Kind:
     return Kind("cpp", frozenset(kinds))
 
 
-def _shell(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
+def _shell(pure: _Path, data: bytes, *, in_operator: bool) -> Kind:
     if not in_operator and not _any(_OURS_SHELL, data):
         return NOT_OURS
     kinds = {"shell"}
@@ -163,7 +175,7 @@ def _shell(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
     return Kind("bash", frozenset(kinds))
 
 
-def _python(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
+def _python(pure: _Path, data: bytes, *, in_operator: bool) -> Kind:
     name = pure.name
     pypto = _any(_PYPTO_WORDS, data) and _PYPTO.search(data) is not None
     if not in_operator and not pypto and not _any(_OURS_PY, data):
@@ -187,7 +199,7 @@ def _python(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
     return Kind("python", frozenset(kinds))
 
 
-def _markdown(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
+def _markdown(pure: _Path, data: bytes, *, in_operator: bool) -> Kind:
     if not in_operator and not _any(_OURS_DOC, data):
         return NOT_OURS
     name = pure.name.lower()
@@ -201,7 +213,7 @@ def _markdown(pure: PurePosixPath, data: bytes, *, in_operator: bool) -> Kind:
     return Kind("markdown", frozenset(kinds))
 
 
-def _contract(pure: PurePosixPath, *, in_operator: bool) -> Kind:
+def _contract(pure: _Path, *, in_operator: bool) -> Kind:
     if not in_operator:
         return NOT_OURS
     kinds = {"contract"}

@@ -24,12 +24,9 @@ NAME = "hardcoded-endpoint"
 def names(text, path="/w/custom-ops/demo/scripts/run.sh", select=None):
     source = Source(path, text.encode())
     file = File(source, classify(path, source.data, in_operator=True), PLACE)
-    wanted = {NAME, "unused-suppression", "unknown-suppression", "malformed-suppression", *(select or ())}
-    rules = (
-        tuple(r for r in RULES if r.name in wanted)
-        if select is not False
-        else tuple(r for r in RULES if r.name != NAME)
-    )
+    directives = {"unused-suppression", "unknown-suppression", "malformed-suppression"}
+    wanted = {NAME, *directives, *(select or ())} if select is not False else directives
+    rules = tuple(r for r in RULES if r.name in wanted)
     return [(f.rule.name, f.span()[0]) for f in Linter(known=RULES).lint(file, Selection(rules)).findings]
 
 

@@ -78,7 +78,7 @@ class Linter:
         """
         result = Result()
         findings = list(self._own(file, selection, project, set(scopes), incremental, cancelled, result))
-        if file.language in ("markdown", "bash"):
+        if file.language in _HOSTS and _embedded_awake(file, selection):
             for inner in file.regions:
                 part = self.lint(inner, selection, project, scopes=scopes, cancelled=cancelled)
                 findings += [_to_host(finding, inner) for finding in part.findings]
@@ -216,6 +216,19 @@ class Linter:
         builtin = {rule.name: rule for rule in selection.rules if rule.check == BUILTIN}
         reports = suppress_reports(file, found, result.ran, known, builtin, selection)
         return kept + [f for f in reports if found.covering(f.rule, *_lines(file, f)) is None]
+
+
+_HOSTS = {"markdown": (("docs-fence",), ("bash", "python", "cpp", "cmake", "yaml")),
+          "bash": (("heredoc", "python", "shell"), ("python", "bash"))}  # fmt: skip
+
+
+def _embedded_awake(file: File, selection: Selection) -> bool:
+    """Whether any rule could find anything in embedded code: most documents need no look inside."""
+    if b"opdev:" in file.data:
+        return True
+    kinds, languages = _HOSTS[file.language or ""]
+    plans = (selection.plan(frozenset(kinds), language, file.place.profile) for language in languages)
+    return any(plan.all and plan.awake(file.words, file.data) for plan in plans)
 
 
 def _constants(file: File) -> dict[bytes, int]:
