@@ -120,6 +120,19 @@ class Source:
             return begin
         return begin + take_units(self.data[begin:end], column, unit)
 
+    def spliced(self, start: int, end: int, text: bytes) -> Source:
+        """This source after ``data[start:end]`` became ``text``; lines elsewhere are not looked for again."""
+        new = Source(self.path, self.data[:start] + text + self.data[end:], self.encoding)
+        starts = self.line_starts
+        # A `\r` or `\n` next to the edit may join or leave a pair, so its lines count as touched.
+        first = self.line_of(max(start - 1, 0))
+        after = bisect_right(starts, end + 1)
+        shift = len(text) - (end - start)
+        stop = starts[after] + shift if after < len(starts) else len(new.data)
+        found = [m.end() for m in _LINE_END.finditer(new.data, starts[first], stop)]
+        new.__dict__["line_starts"] = [*starts[: first + 1], *found, *(s + shift for s in starts[after + 1 :])]
+        return new
+
     def text(self, start: int, end: int) -> str:
         """The text between two byte offsets, undecodable bytes replaced."""
         return self.data[start:end].decode("utf-8", "replace")

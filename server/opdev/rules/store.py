@@ -71,6 +71,12 @@ def fingerprint() -> str:
     return str(_document()["fingerprint"])
 
 
+def forget() -> None:
+    """Read the rules again when next asked: the pages of a checkout changed."""
+    for cached in (load, _document, _stamp):
+        cached.cache_clear()
+
+
 @cache
 def _document() -> dict[str, Any]:
     shipped = _PACKAGE / "_data" / "rules.json"

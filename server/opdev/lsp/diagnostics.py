@@ -1,0 +1,139 @@
+"""Findings as the protocol has them.
+
+Plain JSON rather than lsprotocol's classes: diagnostics go out by the thousand and after each
+keystroke, and unstructuring objects costs twenty times what making dicts does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from opdev.lsp.client import Client, Lang
+from opdev.lsp.documents import plain_range
+from opdev.lsp.rulebook import Problem
+from opdev.lsp.uris import to_uri
+from opdev.rules import store
+from opdev.rules.model import Finding, Rule
+from opdev.source import Source
+
+SOURCE = "opdev"
+MOST = 1000
+"""Diagnostics a file; an editor chokes on more, and nobody reads them."""
+
+_SEVERITY = {"error": 1, "warning": 2, "info": 3, "hint": 4}
+_TAGS = {"unnecessary": 1, "deprecated": 2}
+SourceOf = Callable[[str], Source | None]
+UriOf = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Style:
+    """What the client can show, and how the server finds other files for it."""
+
+    client: Client
+    source_of: SourceOf
+    uri_of: UriOf
+
+    def can(self, feature: str) -> bool:
+        """Whether diagnostics may carry a feature, pushed or pulled."""
+        return self.client.can(f"textDocument.publishDiagnostics.{feature}") or self.client.can(
+            f"textDocument.diagnostic.{feature}"
+        )
+
+
+def render(findings: Iterable[Finding], uri: str, lang: Lang, style: Style) -> list[dict[str, Any]]:
+    """The diagnostics of a file, in text order; MOST at most, and one that says how many there are."""
+    listed = list(findings)
+    shown = [_diagnostic(finding, uri, lang, style) for finding in listed[:MOST]]
+    if len(listed) > MOST:
+        text = {
+            "zh": f"本文件共有 {len(listed)} 个问题，编辑器只显示前 {MOST} 个；用 opdev-lint 查看全部",
+            "en": f"this file has {len(listed)} findings and the editor shows the first {MOST}; opdev-lint shows all",
+        }
+        shown.append({"range": _at(0), "severity": 3, "source": SOURCE, "code": "too-many", "message": text[lang]})
+    return shown
+
+
+def _diagnostic(finding: Finding, uri: str, lang: Lang, style: Style) -> dict[str, Any]:
+    unit = style.client.unit
+    rule = finding.rule
+    made: dict[str, Any] = {
+        "range": plain_range(finding.source, finding.start, finding.end, unit),
+        "severity": _SEVERITY[finding.severity],
+        "code": rule.name,
+        "source": SOURCE,
+        "message": finding.message(lang),
+        "data": data_of(finding, lang, style),
+    }
+    if style.can("codeDescriptionSupport") and rule.page:
+        made["codeDescription"] = {"href": page_uri(rule)}
+    tags = [_TAGS[tag] for tag in rule.tags if tag in _TAGS]
+    if tags and style.can("tagSupport"):
+        made["tags"] = tags
+    if finding.related and style.can("relatedInformation"):
+        made["relatedInformation"] = list(_related(finding, uri, lang, style))
+    return made
+
+
+def data_of(finding: Finding, lang: Lang, style: Style) -> dict[str, Any]:
+    """What comes back with a code action request: the rule, and the fix if it stays in this file."""
+    data: dict[str, Any] = {"rule": finding.rule.name, "id": finding.rule.id}
+    fix = finding.fix
+    if fix is not None and all(edit.path is None for edit in fix.edits):
+        unit = style.client.unit
+        data["fix"] = {
+            "title": finding.fix_title(lang),
+            "applicability": finding.applicability,
+            "edits": [
+                {"range": plain_range(finding.source, e.start, e.end, unit), "newText": e.text} for e in fix.edits
+            ],
+        }
+    return data
+
+
+def _related(finding: Finding, uri: str, lang: Lang, style: Style) -> Iterable[dict[str, Any]]:
+    for related in finding.related:
+        source = finding.source if related.path is None else style.source_of(related.path)
+        if source is None:
+            continue
+        yield {
+            "location": {
+                "uri": uri if related.path is None else style.uri_of(related.path),
+                "range": plain_range(source, related.start, related.end, style.client.unit),
+            },
+            "message": related.note.get(lang) or related.note.get("en", ""),
+        }
+
+
+def page_uri(rule: Rule) -> str:
+    """Where the page of a rule is: on this machine, so that it opens without a network."""
+    return to_uri((store.rules_folder() / rule.page).as_posix())
+
+
+def of_problem(problem: Problem, lang: Lang) -> dict[str, Any]:
+    """The diagnostic for a configuration that cannot be used."""
+    effect = {
+        "zh": "；改好之前沿用上一次可用的配置",
+        "en": "; until this is mended the last configuration that worked applies",
+    }
+    return {
+        "range": _at(max(problem.line - 1, 0), 1 << 16),
+        "severity": 1,
+        "code": "config",
+        "source": SOURCE,
+        "message": problem.text + effect[lang],
+    }
+
+
+def _at(line: int, column: int = 0) -> dict[str, dict[str, int]]:
+    return {"start": {"line": line, "character": 0}, "end": {"line": line, "character": column}}
+
+
+def result_id(items: list[dict[str, Any]]) -> str:
+    """Equal for equal diagnostics, whatever version, configuration or generation they come from."""
+    text = json.dumps(items, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -1,0 +1,135 @@
+"""Files nobody has open: linted once in the background, and again when they change on disk.
+
+They are pushed, also to clients that pull, because a client asks for workspace reports every two
+seconds for ever.  Opening a file takes back what was pushed for it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from opdev.lsp import diagnostics
+from opdev.lsp.documents import Document
+from opdev.lsp.tree import walk
+from opdev.lsp.uris import to_uri
+from opdev.lsp.worker import Priority, Stop
+from opdev.project.operators import read_disk
+from opdev.rules.engine import Cancelled
+
+if TYPE_CHECKING:
+    from opdev.lsp.session import Session
+
+log = logging.getLogger("opdev.lsp")
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """Diagnostics of one file."""
+
+    items: list[dict[str, Any]]
+
+    @cached_property
+    def result_id(self) -> str:
+        """See ``diagnostics.result_id``."""
+        return diagnostics.result_id(self.items)
+
+
+class Elsewhere:
+    """What is known of files that are not open."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.pushed: dict[str, Pushed] = {}
+        """What the client was told, by path, where there is anything."""
+        self.uris: dict[str, str] = {}
+        """The client's spelling of the URIs it has shown."""
+        self._scans = 0
+
+    def opened(self, document: Document) -> None:
+        """A file was opened: it speaks for itself now."""
+        if document.local:
+            self.uris[document.path] = document.uri
+            if self.pushed.pop(document.path, None) is not None and self._session.client.pulls:
+                self._session.publish(document.uri, document.path, [])
+
+    def lint(self, path: str) -> None:
+        """A file changed on disk, was closed or is gone."""
+        session = self._session
+        if self.enabled and session.documents.at_path(path) is None:
+            session.worker.submit(("file", path), Priority.FILE, lambda stop: self._file(path, stop))
+
+    def scan(self) -> None:
+        """Lint the workspace folders, when nothing else is to be done."""
+        session = self._session
+        self._scans += 1
+        if not self.enabled:
+            self.clear()
+            return
+        walker = self._walk(self._scans)
+        current: list[str] = []
+
+        def work(stop: Stop) -> None:
+            while not stop():
+                if not current:
+                    path = next(walker, None)
+                    if path is None:
+                        session.loop.call_soon_threadsafe(session.show_problems)
+                        return
+                    current.append(path)
+                self._file(current[-1], stop)
+                current.pop()
+            raise Cancelled
+
+        session.worker.submit("scan", Priority.SCAN, work)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the user wants to hear of files that are not open."""
+        return self._session.settings.workspace and self._session.settings.enable
+
+    def clear(self, folder: str | None = None) -> None:
+        """Take back what was pushed (below ``folder``)."""
+        for path in list(self.pushed):
+            if folder is None or path.startswith(folder.rstrip("/") + "/"):
+                del self.pushed[path]
+                self._session.publish(self._session.uri_of(path), path, [])
+
+    def _walk(self, scan: int) -> Iterator[str]:
+        seen: set[str] = set()
+        for folder in self._session.documents.folder_paths:
+            for path in walk(folder, self._session.analyst.rulebook):
+                if scan != self._scans:
+                    return
+                seen.add(path)
+                yield path
+        # What was pushed before and is ignored or gone now.
+        for path in [p for p in list(self.pushed) if p not in seen]:
+            yield path
+
+    def _file(self, path: str, stop: Stop) -> None:
+        session = self._session
+        if session.documents.at_path(path) is not None:
+            return
+        raw = read_disk(path)
+        items: list[dict[str, Any]] = []
+        if raw is not None:
+            file, findings, lang = session.analyst.unopened(path, raw, stop)
+            if file is not None and findings:
+                items = diagnostics.render(findings, to_uri(path), session.lang_of(lang), session.style)
+        if items or path in self.pushed:
+            session.loop.call_soon_threadsafe(self._deliver, path, items)
+
+    def _deliver(self, path: str, items: list[dict[str, Any]]) -> None:
+        session = self._session
+        before = self.pushed.get(path)
+        if session.documents.at_path(path) is not None or (before.items if before is not None else []) == items:
+            return
+        if items:
+            self.pushed[path] = Pushed(items)
+        else:
+            self.pushed.pop(path, None)
+        session.publish(session.uri_of(path), path, items)

@@ -1,0 +1,34 @@
+"""Folding of Markdown: sections and fences.  Code folds by the editor's own means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from opdev.lsp.symbols import fences, headings
+
+if TYPE_CHECKING:
+    from opdev.lsp.session import Session
+
+
+def folding(session: Session, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+    """The folds of a Markdown document; None for others, which leaves them to the editor."""
+    document = session.documents.find(params.text_document.uri)
+    if document is None or not document.path.endswith((".md", ".markdown")):
+        return None
+    source = document.source
+    found: list[types.FoldingRange] = []
+    heads = list(headings(source.data))
+    for index, (level, start, _, _) in enumerate(heads):
+        end = next((h[1] for h in heads[index + 1 :] if h[0] <= level), len(source.data))
+        last = source.line_of(end - 1) if end > start else source.line_of(start)
+        while last > source.line_of(start) and not source.line_bytes(last).strip():
+            last -= 1
+        if last > source.line_of(start):
+            found.append(types.FoldingRange(source.line_of(start), last, kind=types.FoldingRangeKind.Region))
+    for start, end in fences(source.data):
+        first, last = source.line_of(start), source.line_of(end)
+        if last > first:
+            found.append(types.FoldingRange(first, last, kind=types.FoldingRangeKind.Region))
+    return found

@@ -1,0 +1,270 @@
+"""The state of one client's session, in one place.
+
+Two threads share the work: the event loop reads, answers and keeps documents; the worker lints.
+What the worker finds comes back to the loop with the version it was found in, and only the loop
+decides what is shown, so a closed or newer document never gets an older one's findings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from opdev.lsp import diagnostics, settings
+from opdev.lsp.analysis import Analyst, Report
+from opdev.lsp.client import Client, Lang
+from opdev.lsp.documents import Document, Documents
+from opdev.lsp.elsewhere import Elsewhere
+from opdev.lsp.operators import Operators
+from opdev.lsp.rulebook import Rulebook
+from opdev.lsp.uris import to_uri
+from opdev.lsp.worker import Priority, Stop, Worker
+from opdev.project.places import Places
+from opdev.rules.watchdog import Watchdog
+from opdev.source import Source
+from opdev.syntax.file import File
+
+log = logging.getLogger("opdev.lsp")
+
+Notify = Callable[[str, Any], None]
+Ask = Callable[[str, Any], "Future[Any]"]
+
+
+@dataclass
+class Shown:
+    """The newest report of an open document, and what the client was last told of it."""
+
+    report: Report
+    items: list[dict[str, Any]]
+    lang: Lang
+    answered: str | None = None
+    """Result id of the last answer to a pull."""
+    answered_version: int = -1
+
+    @cached_property
+    def result_id(self) -> str:
+        """See ``diagnostics.result_id``."""
+        return diagnostics.result_id(self.items)
+
+
+class Session:
+    """Documents, what is known of them, and who waits for it."""
+
+    def __init__(self, client: Client, loop: asyncio.AbstractEventLoop, notify: Notify, ask: Ask) -> None:
+        self.client = client
+        self.loop = loop
+        self.notify = notify
+        self.ask = ask
+        self.settings = settings.read(client.options)
+        self.documents = Documents(client)
+        self.watchdog = Watchdog(self.settings.check_seconds)
+        self.places = Places()
+        self.operators = Operators(self.places, self.documents)
+        self.rulebook = Rulebook(self.settings, self.watchdog)
+        self.analyst = Analyst(self.rulebook, self.places, self.operators)
+        self.operators.parsed = self._parsed
+        self.worker = Worker()
+        self.style = diagnostics.Style(client, self.source_of, self.uri_of)
+        self.elsewhere = Elsewhere(self)
+        self._shown: dict[str, Shown] = {}
+        self._waiting: dict[str, list[tuple[int, asyncio.Future[Shown | None]]]] = {}
+        self._problems: set[str] = set()
+        self._refreshing = self._refresh_again = False
+
+    # Documents: on the loop.
+
+    def opened(self, document: Document) -> None:
+        """Lint a document that was opened."""
+        self._shown.pop(document.key, None)
+        self.elsewhere.opened(document)
+        self.lint(document)
+
+    def lint(self, document: Document) -> None:
+        """Lint a document now, or as soon as the worker is free."""
+        self.worker.submit(("document", document.key), Priority.DOCUMENT, lambda stop: self._own(document, stop))
+
+    def closed(self, document: Document) -> None:
+        """Forget a document; what stands on disk counts again."""
+        key = document.key
+        self._shown.pop(key, None)
+        self.worker.forget(("document", key))
+        self.worker.submit(("forget", key), Priority.DOCUMENT, lambda _: self._forget(key))
+        for _, future in self._waiting.pop(key, []):
+            if not future.done():
+                future.set_result(None)
+        self.publish(document.uri, document.path, [])
+        if document.local:
+            self.operator_changed(document.path)
+            self.elsewhere.lint(document.path)
+
+    def operator_changed(self, path: str) -> None:
+        """Cross-file rules of the operator that holds ``path`` have to look again."""
+        root = self.places.of(path).root
+        if root is not None:
+            self.worker.submit(("operator", root), Priority.OPERATOR, lambda stop: self._cross(root, stop))
+
+    async def shown(self, document: Document) -> Shown | None:
+        """The findings of the document's newest version; None if it is closed meanwhile."""
+        version = document.version
+        known = self._shown.get(document.key)
+        if known is not None and known.report.version >= version:
+            return known
+        future: asyncio.Future[Shown | None] = self.loop.create_future()
+        self._waiting.setdefault(document.key, []).append((version, future))
+        return await future
+
+    def now_shown(self, document: Document) -> Shown | None:
+        """The findings of the newest version if they are there already (any thread)."""
+        known = self._shown.get(document.key)
+        return known if known is not None and known.report.version >= document.version else None
+
+    def reload(self, changed: settings.Settings | None = None) -> None:
+        """Configuration, rules or settings changed: everything is judged anew."""
+        if changed is not None:
+            self.settings = changed
+            self.watchdog.limit = changed.check_seconds
+        self.rulebook = rulebook = Rulebook(self.settings, self.watchdog, self.rulebook)
+        self.places.forget()
+        self.worker.submit("reload", Priority.DOCUMENT, lambda _: self._reload(rulebook))
+        for document in self.documents.open.values():
+            self.lint(document)
+        self.elsewhere.scan()
+
+    def lang_of(self, project: str) -> Lang:
+        """The language of messages under a project's configuration."""
+        return settings.language(self.settings, project, self.client)
+
+    # Answers for features: any thread.
+
+    def source_of(self, path: str) -> Source | None:
+        """The text of a file: the open buffer's, else the disk's."""
+        document = self.documents.at_path(path)
+        if document is not None:
+            return document.source
+        raw = self.documents.read(path)
+        return Source.from_disk(path, raw) if raw is not None else None
+
+    def uri_of(self, path: str) -> str:
+        """The client's own spelling of a file's URI where it has shown one."""
+        document = self.documents.at_path(path)
+        return document.uri if document is not None else self.elsewhere.uris.get(path) or to_uri(path)
+
+    def file_of(self, document: Document) -> File:
+        """The document parsed, as the linter sees it where that is up to date."""
+        from opdev.project.operators import kind_of
+
+        found = self.analyst.file_of(document)
+        if found is not None:
+            return found
+        source = document.source
+        place = self.analyst.place(document.path, self.rulebook.of(document.path))
+        return File(source, kind_of(source.path, source.data, in_operator=place.operator is not None), place)
+
+    # The worker's thread.
+
+    def _own(self, document: Document, stop: Stop) -> None:
+        report = self.analyst.own(document, stop)
+        self._hand_over(document, report)
+        root = report.file.place.root if report.file is not None else None
+        if not report.whole and root is not None:
+            self.operators.changed(root)
+            self.worker.submit(("operator", root), Priority.OPERATOR, lambda stop: self._cross(root, stop))
+        elif root is None:
+            self.worker.submit(("kind", document.key), Priority.OPERATOR, lambda _: self._rekind(document))
+
+    def _rekind(self, document: Document) -> None:
+        if self.analyst.rekind(document):
+            self.lint(document)
+
+    def _cross(self, root: str, stop: Stop) -> None:
+        self.operators.changed(root)
+        for document in list(self.documents.open.values()):
+            if document.local and self.places.of(document.path).root == root:
+                report = self.analyst.cross(document, stop)
+                if report is not None:
+                    self._hand_over(document, report)
+
+    def _forget(self, key: str) -> None:
+        if key not in self.documents.open:
+            self.analyst.forget(key)
+
+    def _reload(self, rulebook: Rulebook) -> None:
+        self.operators.forget()
+        self.analyst.reload(rulebook)
+
+    def _parsed(self, path: str) -> File | None:
+        document = self.documents.at_path(path)
+        return self.analyst.file_of(document) if document is not None else None
+
+    def _hand_over(self, document: Document, report: Report) -> None:
+        lang = self.lang_of(report.lang)
+        items = diagnostics.render(report.findings, document.uri, lang, self.style)
+        self.loop.call_soon_threadsafe(self._deliver, document, Shown(report, items, lang))
+
+    # Back on the loop.
+
+    def _deliver(self, document: Document, shown: Shown) -> None:
+        if self.documents.open.get(document.key) is not document:
+            return
+        before = self._shown.get(document.key)
+        if before is not None:
+            if before.report.version > shown.report.version:
+                return
+            shown.answered, shown.answered_version = before.answered, before.answered_version
+        self._shown[document.key] = shown
+        left = []
+        woken = False
+        for version, future in self._waiting.pop(document.key, []):
+            if version > shown.report.version:
+                left.append((version, future))
+            elif not future.done():
+                future.set_result(shown)
+                woken = True
+        if left:
+            self._waiting[document.key] = left
+        if not self.client.pulls:
+            self.publish(document.uri, document.path, shown.items, shown.report.version)
+        elif not woken and shown.answered_version == shown.report.version and shown.answered != shown.result_id:
+            self.refresh()
+        self.show_problems()
+
+    def publish(self, uri: str, path: str, items: Iterable[dict[str, Any]], version: int | None = None) -> None:
+        """Push the diagnostics of a file."""
+        listed = list(items)
+        problem = self.rulebook.problems.get(path)
+        if problem is not None:
+            listed.insert(0, diagnostics.of_problem(problem, self.lang_of("auto")))
+        params: dict[str, Any] = {"uri": uri, "diagnostics": listed}
+        if version is not None and self.client.can("textDocument.publishDiagnostics.versionSupport"):
+            params["version"] = version
+        self.notify("textDocument/publishDiagnostics", params)
+
+    def show_problems(self) -> None:
+        """Push what is wrong with configuration files, and take back what no longer is."""
+        now = set(self.rulebook.problems)
+        for path in (self._problems | now) if now != self._problems else ():
+            document = self.documents.at_path(path)
+            shown = self._shown.get(document.key) if document is not None and not self.client.pulls else None
+            self.publish(self.uri_of(path), path, shown.items if shown is not None else [])
+        self._problems = now
+
+    def refresh(self) -> None:
+        """Ask a client that pulls to pull again; once for any number of changes."""
+        if not self.client.can("workspace.diagnostics.refreshSupport"):
+            return
+        if self._refreshing:
+            self._refresh_again = True
+            return
+        self._refreshing = True
+        self.ask("workspace/diagnostic/refresh", None).add_done_callback(self._refreshed)
+
+    def _refreshed(self, _: Future[Any]) -> None:
+        self._refreshing = False
+        if self._refresh_again:
+            self._refresh_again = False
+            self.refresh()

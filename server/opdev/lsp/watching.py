@@ -1,0 +1,168 @@
+"""Hearing of changes on disk: from the client's watcher where it has one, else from our own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from opdev import config
+from opdev.kinds import SUFFIXES, has_known_suffix
+from opdev.lsp import settings
+from opdev.lsp.rulebook import GITIGNORE
+from opdev.lsp.uris import to_path
+from opdev.rules import store
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from opdev.lsp.session import Session
+
+log = logging.getLogger("opdev.lsp")
+
+_DELAY = 0.1
+"""Seconds in which the events of one save or checkout come together."""
+
+
+def globs() -> list[str]:
+    """What to watch."""
+    kinds = ",".join(sorted(suffix[1:] for suffix in SUFFIXES))
+    return [f"**/{{{','.join((*config.NAMES, GITIGNORE))}}}", f"**/*.{{{kinds},toml,log}}", "**/CMakeLists.txt"]
+
+
+class Watching:
+    """Configuration, rules and files, kept up to date."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._observer: Any = None
+        self._pending: set[str] = set()
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Begin, once the client is ready for requests."""
+        client = self._session.client
+        registrations: list[dict[str, Any]] = []
+        if client.can("workspace.didChangeWatchedFiles.dynamicRegistration"):
+            watchers = [{"globPattern": glob} for glob in globs()]
+            registrations.append(
+                {
+                    "id": "opdev-files",
+                    "method": "workspace/didChangeWatchedFiles",
+                    "registerOptions": {"watchers": watchers},
+                }
+            )
+        else:
+            threading.Thread(target=self._observe, name="opdev-lsp-observe", daemon=True).start()
+        if client.can("workspace.didChangeConfiguration.dynamicRegistration"):
+            registrations.append(
+                {
+                    "id": "opdev-settings",
+                    "method": "workspace/didChangeConfiguration",
+                    "registerOptions": {"section": "opdev"},
+                }
+            )
+        if registrations:
+            self._session.ask("client/registerCapability", {"registrations": registrations})
+        self.ask_settings()
+
+    def stop(self) -> None:
+        """No more events."""
+        observer, self._observer = self._observer, None
+        if observer is not None:
+            observer.unschedule_all()
+            observer.stop()
+
+    def folders_changed(self) -> None:
+        """Watch the folders of now."""
+        if self._observer is not None:
+            self.stop()
+            threading.Thread(target=self._observe, name="opdev-lsp-observe", daemon=True).start()
+
+    def ask_settings(self) -> None:
+        """Ask the client for its settings, where it has them."""
+        if self._session.client.can("workspace.configuration"):
+            future = self._session.ask("workspace/configuration", {"items": [{"section": "opdev"}]})
+            future.add_done_callback(self._settings)
+
+    def settings_changed(self, section: object) -> None:
+        """``didChangeConfiguration``: what it brings, or a reason to ask."""
+        if isinstance(section, dict) and section:
+            self._apply(section)
+        else:
+            self.ask_settings()
+
+    def _settings(self, answer: Future[Any]) -> None:
+        if answer.cancelled() or answer.exception() is not None:
+            return
+        result = answer.result()
+        if isinstance(result, list) and result and isinstance(result[0], dict):
+            self._apply(result[0])
+
+    def _apply(self, section: dict[str, Any]) -> None:
+        changed = settings.read({**self._session.client.options, **section})
+        if changed != self._session.settings:
+            self._session.reload(changed)
+
+    def files_changed(self, paths: Iterable[str]) -> None:
+        """Files came, went or changed on disk (on the loop)."""
+        session = self._session
+        listed = sorted(set(paths))
+        shipped = store.rules_folder().as_posix()
+        if any(path.endswith(".md") and config.below(path, shipped) is not None for path in listed):
+            store.forget()
+            session.reload()
+        elif any(session.rulebook.depends_on(path) for path in listed):
+            session.reload()
+        session.places.forget()
+        for path in listed:
+            if has_known_suffix(path.rpartition("/")[2]):
+                session.operator_changed(path)
+                session.elsewhere.lint(path)
+
+    def _observe(self) -> None:
+        try:
+            from watchdog.events import FileSystemEvent, FileSystemEventHandler
+            from watchdog.observers import Observer
+        except ImportError:
+            log.warning("no file watcher: configuration is read again when the server starts")
+            return
+        seen = self._event
+
+        class Handler(FileSystemEventHandler):
+            def on_any_event(self, event: FileSystemEvent) -> None:
+                if event.event_type in ("created", "modified", "deleted", "moved", "closed") and not event.is_directory:
+                    seen(str(event.src_path), str(event.dest_path or ""))
+
+        observer = Observer()
+        for folder in self._session.documents.folder_paths:
+            try:
+                observer.schedule(Handler(), folder, recursive=True)
+            except OSError as error:
+                log.warning("%s cannot be watched: %s", folder, error)
+        observer.daemon = True
+        observer.start()
+        self._observer = observer
+
+    def _event(self, *paths: str) -> None:
+        """On the observer's thread."""
+        named = [path.replace("\\", "/") for path in paths if path]
+        wanted = [p for p in named if "/.git/" not in p and "/.opdev/" not in p]
+        if not wanted:
+            return
+        with self._lock:
+            first = not self._pending
+            self._pending.update(wanted)
+        if first:
+            self._session.loop.call_soon_threadsafe(self._session.loop.call_later, _DELAY, self._flush)
+
+    def _flush(self) -> None:
+        with self._lock:
+            paths, self._pending = self._pending, set()
+        self.files_changed(paths)
+
+
+def paths_of(uris: Iterable[str]) -> list[str]:
+    """Paths of the URIs a client's watcher reports."""
+    return [path for uri in uris if (path := to_path(uri)) is not None]
