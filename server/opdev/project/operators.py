@@ -75,7 +75,8 @@ class Operator:
     def _load(self) -> dict[str, File]:
         if self._files is None:
             self._files = {}
-            for path in sorted({*self.walk(), *(p for p in self._extra if p.startswith(self.root + "/"))}):
+            paths = {*self.walk(), *self._registry(), *(p for p in self._extra if p.startswith(self.root + "/"))}
+            for path in sorted(paths):
                 file = self._file(path)
                 if file is not None:
                     self._files[path] = file
@@ -88,6 +89,12 @@ class Operator:
         source = Source.from_disk(path, raw)
         kind = kind_of(path, source.data, in_operator=True)
         return File(source, kind, self._places.of(path)) if kind else None
+
+    def _registry(self) -> Iterator[str]:
+        """For an operator in SHMEM's own tree: the list that says what is built."""
+        folder = self.root.rpartition("/")[0]
+        if folder.endswith("/examples"):
+            yield f"{folder}/CMakeLists.txt"
 
     def walk(self) -> Iterator[str]:
         """Paths of the files that could be of any kind, bounded on huge folders."""
