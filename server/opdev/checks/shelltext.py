@@ -104,7 +104,7 @@ def _masked(context: View, node: Node) -> bytes | None:
             inner = inner[: width - 1] + b"'" + inner[width : len(inner) - 1] + b"'"
             text[low:high] = inner
         else:
-            text[low:high] = _variable(high - low)
+            text[low:high] = _variable(high - low, context.data[child.start_byte : child.end_byte])
     return bytes(text)
 
 
