@@ -5,6 +5,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.opdev-dev
+# The SARIF 2.1.0 schema our reports are held against, from the npm package that carries it.
+SARIF := $(VENV)/share/sarif-2.1.0.json
+SARIF_PACKAGE := @microsoft/jest-sarif@1.0.0-beta.0
 JOBS ?= 2
 
 .PHONY: demo test lint bench wheel system clean
@@ -12,7 +15,7 @@ JOBS ?= 2
 demo: system-demo $(VENV)/.opdev-run
 	@BIN=$(BIN) bash tests/corpus/demo.sh
 
-test: system $(STAMP) lint
+test: system $(STAMP) $(SARIF) lint
 	$(BIN)/opdev rule test
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
@@ -30,7 +33,7 @@ wheel: $(STAMP)
 
 # What the tests need of the system; installed as root with apt, otherwise named.
 system:
-	@bash tests/system.sh git nvim
+	@bash tests/system.sh git nvim npm
 system-demo:
 	@bash tests/system.sh git
 
@@ -45,6 +48,10 @@ $(VENV)/.opdev-run: pyproject.toml | $(VENV)/bin/python
 $(STAMP): pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/.opdev-run
+
+$(SARIF): | $(VENV)/bin/python
+	@mkdir -p $(VENV)/share
+	cd $(VENV)/share && npm pack --silent $(SARIF_PACKAGE) >/dev/null && tar xzOf microsoft-jest-sarif-*.tgz package/lib/schemas/sarif-2.1.0-rtm.5.json > sarif.tmp && mv sarif.tmp sarif-2.1.0.json
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,7 +2,7 @@
 # Checks that commands exist; installs their packages where it may (root, apt), else names them.
 set -euo pipefail
 
-declare -A package=([git]=git [nvim]=neovim [python3]=python3)
+declare -A package=([git]=git [nvim]=neovim [npm]=npm)
 missing=()
 for command in "$@"; do
   command -v "$command" >/dev/null 2>&1 || missing+=("${package[$command]:-$command}")
