@@ -75,7 +75,7 @@ class Operator:
     def _load(self) -> dict[str, File]:
         if self._files is None:
             self._files = {}
-            paths = {*self.walk(), *self._registry(), *(p for p in self._extra if p.startswith(self.root + "/"))}
+            paths = {*self.walk(), *(p for p in self._extra if p.startswith(self.root + "/"))}
             for path in sorted(paths):
                 file = self._file(path)
                 if file is not None:
@@ -90,14 +90,12 @@ class Operator:
         kind = kind_of(path, source.data, in_operator=True)
         return File(source, kind, self._places.of(path)) if kind else None
 
-    def _registry(self) -> Iterator[str]:
-        """For an operator in SHMEM's own tree: the list that says what is built."""
-        folder = self.root.rpartition("/")[0]
-        if folder.endswith("/examples"):
-            yield f"{folder}/CMakeLists.txt"
-
     def walk(self) -> Iterator[str]:
         """Paths of the files that could be of any kind, bounded on huge folders."""
+        folder = self.root.rpartition("/")[0]
+        if folder.endswith("/examples"):
+            # SHMEM's own tree: the list that says which examples are built belongs to each of them.
+            yield f"{folder}/CMakeLists.txt"
         count = 0
         for folder, names, files in os.walk(self.root):
             names[:] = sorted(n for n in names if n not in _SKIP)
