@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -326,6 +325,8 @@ def check_words(settings: Settings, error: Callable[[str, str], ValueError]) -> 
     for key, words in groups:
         for word in words:
             if not expand_word(word, table, rules):
+                from difflib import get_close_matches
+
                 near = get_close_matches(word.lower(), [*table, *{r.family for r in rules}], n=1)
                 guess = table[near[0]].name if near and near[0] in table else (near[0] if near else "")
                 hint = f"; did you mean {guess!r}?" if guess else "; `opdev-lint rules` lists them"
@@ -357,6 +358,8 @@ def _check(path: str, text: str, table: Mapping[str, Any]) -> None:
     for key, value in table.items():
         known = KEYS.get(key)
         if known is None:
+            from difflib import get_close_matches
+
             near = get_close_matches(key, list(KEYS), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(KEYS)}"
             raise ConfigError(path, _line(text, key), f"unknown key {key!r}; {hint}")

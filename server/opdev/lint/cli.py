@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import opdev
 from opdev.config import ConfigError, check_words
-from opdev.lint import baseline
 from opdev.lint.cache import Cache
-from opdev.lint.collect import Collected, absolute, collect
+from opdev.lint.collect import Collected, Found, absolute, collect
 from opdev.lint.formats import Run, writer
 from opdev.lint.options import COMMANDS, Command, UsageError, asked_language, parse
 from opdev.lint.record import Record, Texts, rank
-from opdev.lint.session import Session, rules_by_name
+from opdev.lint.session import FileResult, Session, rules_by_name
 from opdev.lint.texts import language, say
-from opdev.lint.work import default_jobs, lint_files
+from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
-from opdev.rules.page import PageError
 
 CLEAN, FINDINGS, USAGE, INTERNAL = 0, 1, 2, 3
 _INTERRUPTED = 130
+_TOO_FEW = 24
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -155,7 +154,7 @@ def _lint(command: Command, collected: Collected, session: Session) -> tuple[lis
             run.suppressed += result.suppressed
             run.files += result.ours
     seconds: dict[str, float] = {}
-    for found, result, spent in lint_files(fresh, session, args.jobs or default_jobs()):
+    for found, result, spent in _results(fresh, session, args.jobs):
         cache.put(found, result)
         records += result.records
         run.suppressed += result.suppressed
@@ -171,10 +170,23 @@ def _lint(command: Command, collected: Collected, session: Session) -> tuple[lis
     return sorted(records, key=lambda r: r.sort_key), run
 
 
+def _results(
+    fresh: list[Found], session: Session, jobs: int | None
+) -> Iterable[tuple[Found, FileResult, Mapping[str, float]]]:
+    """Results of the files that are not in the cache; a few are not worth starting processes for."""
+    if len(fresh) < _TOO_FEW:
+        return [(found, session.lint_path(found.path), {}) for found in fresh]
+    from opdev.lint.work import default_jobs, lint_files
+
+    return lint_files(fresh, session, jobs or default_jobs())
+
+
 def _report(command: Command, records: list[Record], run: Run, session: Session, lang: Lang) -> int:
     args = command.args
     status = CLEAN
     records = [r for r in records if rank(r.severity) <= rank(args.level) or r.rule == "internal-error"]
+    from opdev.lint import baseline
+
     if args.write_baseline:
         count = baseline.write(args.write_baseline, records)
         _err(say("baseline-written", lang, count=count, path=args.write_baseline))

@@ -11,7 +11,6 @@ from concurrent.futures import ProcessPoolExecutor
 from opdev.lint.collect import Found
 from opdev.lint.session import FileResult, Options, Session
 
-_TOO_FEW = 24
 _CHUNK_BYTES = 400_000
 
 _session: Session | None = None
@@ -21,7 +20,7 @@ def lint_files(
     files: Sequence[Found], session: Session, jobs: int
 ) -> Iterator[tuple[Found, FileResult, dict[str, float]]]:
     """(file, result, seconds by rule of its chunk) for each file, in no set order."""
-    if jobs <= 1 or len(files) < _TOO_FEW:
+    if jobs <= 1:
         for found in files:
             yield found, session.lint_path(found.path), {}
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 
 from opdev.rules import suppress
 from opdev.rules.model import Edit, Fix, Hit, Rule
@@ -33,6 +32,8 @@ def reports(
 
 
 def _unknown(name: str, start: int, end: int, known: Mapping[str, Rule]) -> Hit:
+    from difflib import get_close_matches
+
     near = get_close_matches(name.lower(), list(known), n=1)
     if not near:
         return Hit(start, end, "default", {"name": name})

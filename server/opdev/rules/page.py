@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from opdev.kinds import KINDS
+from opdev.rules.errors import PageError
 from opdev.rules.model import SEVERITIES, Query, Rule
 from opdev.syntax.aliases import ALIASES
 
@@ -32,14 +33,6 @@ _FENCE = re.compile(
     r"^(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=ticks)[ \t]*$", re.MULTILINE | re.DOTALL
 )
 _CJK = re.compile(r"[\u4e00-\u9fff]")
-
-
-class PageError(ValueError):
-    """A page that cannot be used: file, line (1-based) and what to do."""
-
-    def __init__(self, path: str, line: int, problem: str) -> None:
-        super().__init__(f"{path}:{line}: {problem}")
-        self.path, self.line, self.problem = path, line, problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,3 +272,6 @@ def schema() -> dict[str, Any]:
             "fixes": texts,
         },
     }
+
+
+__all__ = ["Example", "Page", "PageError", "parse_page", "read_page", "schema"]
