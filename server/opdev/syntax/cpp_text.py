@@ -75,6 +75,8 @@ def atoms(cond: str, *, holds: bool) -> tuple[tuple[str, bool], ...]:
         if re.fullmatch(r"[\w.:>\-\[\]]+(?:\([^()]*\))?", inner) or cond[1:2] == "(":
             return atoms(inner, holds=not holds)
     match = _COMPARE.match(cond)
+    if match is not None and match["op"] in ("==", "!=") and match["right"] in ("0", "nullptr", "NULL", "false"):
+        return atoms(squeeze(match["left"]), holds=holds == (match["op"] == "!="))
     if match is not None and match["op"] in ("!=", "<", ">"):
         return ((f"{match['left']}{_NEGATED[match['op']][0]}{match['right']}", not holds),)
     return ((cond, holds),)

@@ -1,0 +1,252 @@
+"""SetFlag and WaitFlag: one without the other, in the wrong order, loops that start unprimed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opdev.checks.sync_effects import effect, event_id, hard_event, is_entry
+from opdev.checks.sync_fixes import indent_at, related
+from opdev.rules.context import Context
+from opdev.rules.model import Edit, Fix, Hit
+from opdev.syntax import cpp
+from opdev.syntax.cpp_flow import Block, Branch, Event, Flow, Loop, Step, Switch, flow_of, function_flow
+from opdev.syntax.cpp_paths import explore
+
+_FLAG = re.compile(rb"\b(?P<what>Set|Wait)Flag\s*<\s*(?:\w+\s*::\s*)*(?P<event>\w+)\s*>\s*\((?P<id>[^()]*)\)")
+_RAW = re.compile(
+    rb"\b(?P<what>set|wait)_flag\s*\(\s*PIPE_(?P<source>\w+)\s*,\s*PIPE_(?P<target>\w+)\s*,\s*(?P<id>[^()]*)\)"
+)
+_CONSTANT = re.compile(r"(?:EVENT_ID)?(\d+)U?")
+_NOTES = {
+    "set": {"zh": "在这里置位", "en": "it is set here"},
+    "loop": {"zh": "循环里在这里置位", "en": "the loop sets it here"},
+}
+
+
+@dataclass
+class _Use:
+    """How one function uses one hard event: how many sets and waits of each id."""
+
+    start: int
+    balance: dict[str, int]
+    first_waits: bool = False
+
+    @property
+    def balanced(self) -> bool:
+        return not any(self.balance.values()) and not self.first_waits
+
+
+def _identity(text: str) -> str:
+    text = re.sub(r"\s+", "", text).removeprefix("AscendC::")
+    match = _CONSTANT.fullmatch(text)
+    return match[1] if match else text
+
+
+def _uses(context: Context) -> dict[str, list[_Use]]:
+    """Uses by hard event, read from the text alone: most files are done with here."""
+    found: dict[str, dict[int, _Use]] = {}
+    starts = [(f.start_byte, f.end_byte) for f in cpp.functions(context)]
+    at = 0
+    places = [(m.start(), m["what"], m["event"].decode(), m["id"]) for m in _FLAG.finditer(context.code)]
+    places += [
+        (m.start(), m["what"], f"{m['source'].decode()}_{m['target'].decode()}", m["id"])
+        for m in _RAW.finditer(context.code)
+    ]
+    for offset, what, event, text in sorted(places):
+        while at < len(starts) and starts[at][1] <= offset:
+            at += 1
+        if at == len(starts) or offset < starts[at][0]:
+            continue
+        use = found.setdefault(event, {}).setdefault(starts[at][0], _Use(starts[at][0], {}))
+        identity = _identity(text.decode("utf-8", "replace"))
+        waits = what in (b"Wait", b"wait")
+        if identity not in use.balance and waits:
+            use.first_waits = True
+        use.balance[identity] = use.balance.get(identity, 0) + (-1 if waits else 1)
+    return {event: list(by.values()) for event, by in found.items()}
+
+
+def _suspects(context: Context) -> Iterator[tuple[str, _Use, Flow]]:
+    """Functions that alone in their file use a hard event unevenly: nobody else can make up for it."""
+    for event, uses in _uses(context).items():
+        odd = [use for use in uses if not use.balanced]
+        if len(odd) != 1:
+            continue
+        function = next(f for f in cpp.functions(context) if f.start_byte == odd[0].start)
+        flow = function_flow(context.file, function)
+        if flow is not None:
+            yield event, odd[0], flow
+
+
+def _named(events: tuple[Event, ...], event: str, kind: str) -> list[Event]:
+    return [e for e in events if effect(e).kind == kind and "_".join(hard_event(e)) == event]
+
+
+def unbalanced_event_flag(context: Context) -> Iterator[Hit]:
+    """A SetFlag nobody waits for, or a WaitFlag nobody sets (SH303)."""
+    for event, use, flow in _suspects(context):
+        if _waiting_loop(flow, event) is not None or not _comparable(use, flow):
+            continue
+        for identity in use.balance:
+            yield from _unbalanced(flow, event, identity)
+
+
+def _comparable(use: _Use, flow: Flow) -> bool:
+    """Whether equal text means equal id, and different text different ids."""
+    names = [i for i in use.balance if not i.isdigit()]
+    if not names:
+        return True
+    if len(use.balance) > 1 or not re.fullmatch(r"\w+", names[0]):
+        return False
+    return names[0] not in _moving(flow.body)
+
+
+def _moving(block: Block) -> set[str]:
+    found: set[str] = set()
+    once: set[str] = set()
+    for part in parts(block):
+        for item in part:
+            if isinstance(item, Loop):
+                found |= item.assigned
+            elif isinstance(item, Step):
+                found |= item.assigned & once
+                once |= item.assigned
+    return found
+
+
+def parts(block: Block) -> Iterator[Block]:
+    """A block and all blocks below it."""
+    yield block
+    for item in block:
+        inner = (
+            item.arms if isinstance(item, Branch)
+            else (item.body,) if isinstance(item, Loop)
+            else item.cases if isinstance(item, Switch)
+            else ()
+        )  # fmt: skip
+        for one in inner:
+            yield from parts(one)
+
+
+def _unbalanced(flow: Flow, event: str, identity: str) -> Iterator[Hit]:
+    waited: dict[Event, set[int]] = {}
+    sets: list[Event] = []
+
+    def step(call: Event, count: int) -> int:
+        kind = effect(call).kind
+        if kind not in ("set", "wait") or "_".join(hard_event(call)) != event or _identity(event_id(call)) != identity:
+            return count
+        if kind == "set":
+            sets.append(call)
+            return min(count + 1, 4)
+        waited.setdefault(call, set()).add(count)
+        return max(count - 1, 0)
+
+    ends = explore(flow.body, 0, step, repeated=flow.repeated, loops_run=True)
+    if ends is None:
+        return
+    helpers = any(effect(e).kind == "helper" for e in flow.events)
+    entry = is_entry(flow.head)
+    early = [wait for wait, counts in waited.items() if counts == {0}]
+    uneven = len(set(sets)) != len(waited)
+    # A helper that waits first and sets last is primed by its caller.
+    if early and (entry or (uneven and sets)) and (sets or not helpers):
+        for wait in sorted(early, key=lambda e: e.start):
+            yield Hit(wait.start, wait.end, message="wait", args={"event": event, "id": event_id(wait)})
+    elif sets and not early and all(count > 0 for _, count in ends) and (waited or (entry and not helpers)):
+        last = max(sets, key=lambda e: e.start)
+        yield Hit(last.start, last.end, args={"event": event, "id": event_id(last)})
+
+
+def _waiting_loop(flow: Flow, event: str) -> tuple[Loop, Event, Event] | None:
+    """The first loop whose round begins with waiting for ``event`` and ends with setting it."""
+    for part in parts(flow.body):
+        for item in part:
+            if not isinstance(item, Loop):
+                continue
+            waits = [e for i in item.body if isinstance(i, Step) for e in _named(i.events, event, "wait")]
+            inside = [e for p in parts(item.body) for i in p if isinstance(i, Step) for e in i.events]
+            sets = _named(tuple(inside), event, "set")
+            if waits and sets and waits[0].start < min(s.start for s in sets):
+                return item, waits[0], max(sets, key=lambda s: s.start)
+    return None
+
+
+def unprimed_flag_loop(context: Context) -> Iterator[Hit]:
+    """A ping-pong loop that waits before anybody set, or leaves what it set unwaited (SH305)."""
+    for event, uses in _uses(context).items():
+        for use in uses:
+            function = next(f for f in cpp.functions(context) if f.start_byte == use.start)
+            if not use.first_waits and len(use.balance) == 1 and not any(use.balance.values()):
+                continue
+            if any(other is not use and not other.balanced for other in uses):
+                continue
+            flow = function_flow(context.file, function)
+            found = _waiting_loop(flow, event) if flow is not None else None
+            if flow is None or found is None:
+                continue
+            loop, wait, last = found
+            every = [e for e in flow.events if effect(e).kind in ("set", "wait") and "_".join(hard_event(e)) == event]
+            primed = any(effect(e).kind == "set" and e.start < loop.start for e in every)
+            drained = any(effect(e).kind == "wait" and e.start > loop.end for e in every)
+            if primed and drained:
+                continue
+            fix = _prime(context, loop, event, primed=primed, drained=drained)
+            args = {"event": event, "id": event_id(wait)}
+            if not primed:
+                yield Hit(wait.start, wait.end, args=args, fix=fix, related=(related(last, _NOTES["loop"]),))
+            elif is_entry(flow.head) or len(uses) == 1:
+                yield Hit(last.start, last.end, message="undrained", args=args, fix=fix, severity="warning")
+
+
+def _prime(context: Context, loop: Loop, event: str, *, primed: bool, drained: bool) -> Fix | None:
+    """Set every event id the loop names before it, wait for each behind it."""
+    indent = indent_at(context.data, loop.start)
+    text = context.code[loop.start : loop.end].decode("utf-8", "replace")
+    ids = sorted(set(re.findall(r"\b(?:AscendC::)?EVENT_ID\d\b", text)))
+    if indent is None or not ids:
+        return None
+    edits = []
+    if not primed:
+        lines = "".join(f"AscendC::SetFlag<AscendC::HardEvent::{event}>({i});\n{indent}" for i in ids)
+        edits.append(Edit(loop.start, loop.start, lines))
+    if not drained:
+        lines = "".join(f"\n{indent}AscendC::WaitFlag<AscendC::HardEvent::{event}>({i});" for i in ids)
+        edits.append(Edit(loop.end, loop.end, lines))
+    return Fix(tuple(edits), "default" if not primed else "drain")
+
+
+_ALTERNATES = r"\b{name}\s*=\s*[^;=?]*(?:==|!=|%|&)?[^;?]*\?[^;:]*:[^;]*;"
+
+
+def single_event_ping_pong(context: Context) -> Iterator[Hit]:
+    """Two buffers take turns under one event id (SH304)."""
+    flow = flow_of(context)
+    if flow is None:
+        return
+    told: set[int] = set()
+    for part in parts(flow.body):
+        for item in part:
+            if isinstance(item, Loop):
+                text = context.code[item.start : item.end].decode("utf-8", "replace")
+                steps = (i for block in parts(item.body) for i in block if isinstance(i, Step))
+                for hit in (hit for step in steps for hit in _one_id(step, text)):
+                    if hit.start not in told:
+                        told.add(hit.start)
+                        yield hit
+
+
+def _one_id(step: Step, text: str) -> Iterator[Hit]:
+    for event in step.events:
+        what = effect(event)
+        if what.kind != "issue" or what.engine != "mte" or len(event.args) < 6:
+            continue
+        name = re.fullmatch(r"\w+", event.arg(2))
+        constant = re.fullmatch(r"(?:AscendC::)?EVENT_ID\d", event.arg(-1))
+        if name and constant and re.search(_ALTERNATES.format(name=name.group()), text):
+            yield Hit(
+                event.name_start, event.name_end,
+                args={"call": event.written, "buffer": event.arg(2), "id": event.arg(-1)},
+            )  # fmt: skip
