@@ -12,6 +12,11 @@ import opdev
 from opdev.lsp.client import Client
 
 FIX_ALL = "source.fixAll.opdev"
+FEATURES = frozenset({
+    "textDocument/hover", "textDocument/completion", "completionItem/resolve", "textDocument/signatureHelp",
+    "textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/codeAction", "codeAction/resolve",
+})  # fmt: skip
+"""Requests that are served with lsprotocol's types (a test holds this against what is registered)."""
 TRIGGERS = ("_", "[", ",")
 
 

@@ -134,13 +134,10 @@ def _serve(source: object, sink: object, level: str, *, watch: bool) -> int:
         return client
     import asyncio
 
-    from opdev.lsp.server import make_server
-
-    async def run() -> int:
-        return await make_server().serve(client, inbox, outbox, watch=watch)
+    from opdev.lsp.server import serve
 
     try:
-        status = asyncio.run(run())
+        status = asyncio.run(serve(client, inbox, outbox, watch=watch))
     except KeyboardInterrupt:
         status = 1
     outbox.close(1.0)

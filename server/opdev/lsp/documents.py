@@ -1,4 +1,4 @@
-"""Open documents, as bytes, on pygls' workspace.
+"""Open documents, as bytes.
 
 pygls ends lines at form feeds and U+2028, where no editor does, and cuts an edit that reaches past
 the end of the file; both put fixes in the wrong place.  Here a document is a ``Source``: immutable,
@@ -7,18 +7,17 @@ one a version, so that a thread that lints keeps what it began with.
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-from pygls.workspace import Workspace
-
-from opdev.lsp.client import Client
+from opdev.lsp import fields
+from opdev.lsp.client import Client, Folder
 from opdev.lsp.uris import key_of, to_path
 from opdev.source import Source, Unit
 
-log = logging.getLogger("opdev.lsp")
+if TYPE_CHECKING:
+    from lsprotocol import types
 
 _SUFFIX = {"cpp": ".cpp", "c": ".c", "cuda-cpp": ".cu", "shellscript": ".sh", "python": ".py", "cmake": ".cmake",
            "markdown": ".md", "yaml": ".yaml", "json": ".json"}  # fmt: skip
@@ -40,30 +39,39 @@ class Document:
         self.version = version
         self.source = Source(self.path, _encode(text))
 
-    def change(self, changes: Iterable[types.TextDocumentContentChangeEvent], version: int, unit: Unit) -> None:
-        """Apply ``didChange``; each range is of the text the change before it left."""
+    def change(self, changes: Iterable[object], version: int, unit: Unit) -> None:
+        """Apply the changes of ``didChange``; each range is of the text the change before it left.
+
+        FieldError, and nothing changed, if one of them is not what the protocol says.
+        """
         source = self.source
         for change in changes:
-            if isinstance(change, types.TextDocumentContentChangePartial):
-                start, end = offsets(source, change.range, unit)
-                source = source.spliced(start, end, _encode(change.text))
+            text = _encode(fields.text(change, "text"))
+            if isinstance(change, Mapping) and change.get("range") is not None:
+                start = source.offset(*fields.position(change, "range.start"), unit)
+                end = source.offset(*fields.position(change, "range.end"), unit)
+                source = source.spliced(min(start, end), max(start, end), text)
             else:
-                source = Source(self.path, _encode(change.text))
+                source = Source(self.path, text)
         self.source, self.version = source, version
 
 
-class Documents(Workspace):
-    """The client's open documents by URI, whatever spelling it uses."""
+class Documents:
+    """The client's open documents by URI, whatever spelling it uses, and its folders."""
 
     def __init__(self, client: Client) -> None:
-        folders = [types.WorkspaceFolder(f.uri, f.name) for f in client.folders]
-        super().__init__(None, workspace_folders=folders, position_encoding=client.unit)
         self.unit: Unit = client.unit
+        self.folders: dict[str, Folder] = {key_of(f.uri): f for f in client.folders}
         self.open: dict[str, Document] = {}
 
-    def put(self, item: types.TextDocumentItem) -> Document:
+    def put(self, params: Mapping[str, Any]) -> Document:
         """``didOpen``; opening twice replaces."""
-        document = Document(item.uri, item.language_id, item.version, item.text)
+        document = Document(
+            fields.text(params, "textDocument.uri"),
+            fields.text(params, "textDocument.languageId"),
+            fields.number(params, "textDocument.version"),
+            fields.text(params, "textDocument.text"),
+        )
         self.open[document.key] = document
         return document
 
@@ -108,7 +116,9 @@ def plain_range(source: Source, start: int, end: int, unit: Unit) -> dict[str, d
 
 
 def typed_range(source: Source, start: int, end: int, unit: Unit) -> types.Range:
-    """The protocol range of a byte range."""
+    """The protocol range of a byte range, as features answer with it."""
+    from lsprotocol import types
+
     return types.Range(
         types.Position(*source.position(start, unit)), types.Position(*source.position(max(start, end), unit))
     )

@@ -1,147 +1,286 @@
-"""The server: pygls with our protocol, our documents and our threads."""
+"""The server: one loop that reads messages in order and gives each request exactly one answer.
+
+What a keystroke needs (documents, diagnostics) is handled here as plain JSON; features go to pygls,
+which is loaded once the first diagnostics are out.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from pygls.lsp.server import LanguageServer
-from pygls.protocol import default_converter
-
-import opdev
-from opdev.lsp import wire
-from opdev.lsp.client import Client
+from opdev.lsp import capabilities, fields, pull, wire
+from opdev.lsp.client import Client, Folder
+from opdev.lsp.handshake import fault
 from opdev.lsp.parent import watch_parent
-from opdev.lsp.protocol import Protocol
 from opdev.lsp.session import Session
-from opdev.lsp.watching import Watching
+from opdev.lsp.uris import key_of
+from opdev.lsp.watching import Watching, paths_of
 
 if TYPE_CHECKING:
-    from lsprotocol import types
+    from opdev.lsp.typed import Typed
 
 log = logging.getLogger("opdev.lsp")
-P = TypeVar("P")
-R = TypeVar("R")
+
+_PATIENCE = 0.4
+"""Seconds the features' import waits for the first diagnostics, which would otherwise come later."""
 
 
-class Server(LanguageServer):
+class Server:
     """One client's server; ``serve`` runs it to its end."""
 
-    protocol: Protocol
-    session: Session
-    watching: Watching
-
-    def __init__(self) -> None:
-        super().__init__("opdev-lsp", opdev.__version__, protocol_cls=Protocol, converter_factory=default_converter)
-        # pygls reads through its pool; ours is for features alone: reading never waits for one.
-        self._pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="opdev-lsp-feature")
-        self._done: asyncio.Future[int] | None = None
-
-    async def serve(self, client: Client, inbox: wire.Inbox, outbox: wire.Outbox, *, watch: bool) -> int:
-        """Serve until ``exit``, or the client is gone; the exit status."""
-        loop = asyncio.get_running_loop()
-        self._done = loop.create_future()
-        self.protocol.connect(inbox, outbox)
-        self.session = Session(client, loop, self._notify, self._ask)
+    def __init__(self, client: Client, inbox: wire.Inbox, outbox: wire.Outbox) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._inbox = inbox
+        self._outbox = outbox
+        self._done: asyncio.Future[int] = self._loop.create_future()
+        self._is_shut_down = False
+        self._running: dict[str | int, asyncio.Task[None]] = {}
+        self._asked: dict[str | int, Future[Any]] = {}
+        self._count = 0
+        self._typed: Typed | None = None
+        self._loading = False
+        self._early: list[Mapping[str, Any]] = []
+        self.session = Session(client, self._loop, self._notify, self._ask, first=self._load)
         self.watching = Watching(self.session)
+        self._notifications: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+            "initialized": self._initialized,
+            "exit": lambda _: self.finish(0 if self._is_shut_down else 1),
+            "$/cancelRequest": self._cancel,
+            "textDocument/didOpen": self._did_open,
+            "textDocument/didChange": self._did_change,
+            "textDocument/didClose": self._did_close,
+            "textDocument/didSave": self._did_save,
+            "workspace/didChangeWatchedFiles": self._did_change_files,
+            "workspace/didChangeConfiguration": lambda p: self.watching.settings_changed(p.get("settings")),
+            "workspace/didChangeWorkspaceFolders": self._did_change_folders,
+        }
+        self._requests: Mapping[str, Callable[[Mapping[str, Any]], Awaitable[object]]] = {
+            "shutdown": self._shutdown,
+            "textDocument/diagnostic": partial(pull.document, self.session),
+            "workspace/diagnostic": partial(pull.workspace, self.session),
+        }
+
+    async def serve(self, *, watch: bool) -> int:
+        """Serve until ``exit``, or the client is gone; the exit status."""
         if watch:
-            watch_parent(client.process_id, lambda: loop.call_soon_threadsafe(self.finish, 1))
-        inbox.on_message(partial(loop.call_soon_threadsafe, self._drain))
+            watch_parent(self.session.client.process_id, partial(self._loop.call_soon_threadsafe, self.finish, 1))
+        self._inbox.on_message(partial(self._loop.call_soon_threadsafe, self._drain))
         try:
             return await self._done
         finally:
-            inbox.on_message(None)
-            self.watching.stop()
-            self.session.worker.close()
+            self._inbox.on_message(None)
+            self._stop()
 
     def finish(self, status: int) -> None:
         """End with this exit status."""
-        if self._done is not None and not self._done.done():
+        if not self._done.done():
             self._done.set_result(status)
 
     def _drain(self) -> None:
         """Handle what came; after a request, let it begin before what follows it is looked at."""
-        inbox = self.protocol.inbox
-        while (message := inbox.poll()) is not None:
+        while not self._done.done() and (message := self._inbox.poll()) is not None:
             if isinstance(message, wire.End):
-                self.finish(0 if self.protocol.is_shut_down else 1)
+                self.finish(0 if self._is_shut_down else 1)
                 return
             try:
-                self.protocol.receive(message)
+                self._receive(message)
             except Exception:
                 log.exception("a message could not be handled")
-            if isinstance(message, dict) and "id" in message:
-                asyncio.get_running_loop().call_soon(self._drain)
+            if isinstance(message, Mapping) and "id" in message:
+                self._loop.call_soon(self._drain)
                 return
 
-    def provide(self, method: str, feature: Callable[[Session, P], R]) -> None:
-        """Serve a request off the loop; cancelled while it waits, it never runs."""
-
-        async def handler(params: P) -> R:
-            return await self.off_loop(lambda: feature(self.session, params))
-
-        self.feature(method)(handler)
-
-    async def off_loop(self, work: Callable[[], R]) -> R:
-        """Do ``work`` in the features' pool."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
-
-    def report_server_error(self, error: Exception, source: object) -> None:
-        """Errors are for the log; a pop-up helps nobody."""
-        log.error("%s: %s", getattr(source, "__name__", source), error)
-
-    def _notify(self, method: str, params: Any) -> None:
-        self.protocol.tell(method, params)
-
-    def _ask(self, method: str, params: Any) -> Future[Any]:
-        return self.protocol.ask(method, params)
-
-    # What the protocol hands on.
-
-    def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        self.session.opened(self.session.documents.put(params.text_document))
-
-    def did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        document = self.session.documents.find(params.text_document.uri)
-        if document is None:
-            log.warning("change of %s, which is not open", params.text_document.uri)
+    def _receive(self, message: wire.Incoming) -> None:
+        problem = fault(message)
+        if problem is not None:
+            self._outbox.send(problem)
             return
-        document.change(params.content_changes, params.text_document.version, self.session.client.unit)
-        self.session.lint(document)
+        assert isinstance(message, Mapping)
+        method, identity = message.get("method"), message.get("id")
+        if method is None:
+            self._response(message)
+        elif identity is None:
+            self._notification(method, message)
+        else:
+            self._request(method, identity, message)
 
-    def did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        document = self.session.documents.drop(params.text_document.uri)
-        if document is None:
-            log.warning("close of %s, which is not open", params.text_document.uri)
+    def _notification(self, method: str, message: Mapping[str, Any]) -> None:
+        handler = self._notifications.get(method)
+        if handler is None or (self._is_shut_down and method != "exit"):
+            log.debug("notification %s is none of ours", method)
             return
-        self.session.closed(document)
+        params = message.get("params")
+        try:
+            handler(params if isinstance(params, Mapping) else {})
+        except fields.FieldError as error:
+            log.warning("notification %s ignored: %s", method, error)
 
-    def did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
-        documents = self.session.documents
-        for removed in params.event.removed:
-            documents.remove_folder(removed.uri)
-        for added in params.event.added:
-            documents.add_folder(added)
-        self.session.elsewhere.scan()
-        self.watching.folders_changed()
+    def _request(self, method: str, identity: str | int, message: Mapping[str, Any]) -> None:
+        if identity in self._inbox.cancelled:
+            self._inbox.cancelled.discard(identity)
+            self._outbox.send(wire.refuse(identity, wire.CANCELLED, f"{method} was cancelled before it began"))
+        elif self._is_shut_down:
+            self._outbox.send(wire.refuse(identity, wire.INVALID_REQUEST, f"{method} after shutdown"))
+        elif method == "initialize":
+            self._outbox.send(wire.refuse(identity, wire.INVALID_REQUEST, "initialize comes once"))
+        elif method in self._requests:
+            params = message.get("params")
+            task = self._loop.create_task(self._run(method, identity, params if isinstance(params, Mapping) else {}))
+            self._running[identity] = task
+        elif method not in capabilities.FEATURES:
+            self._outbox.send(wire.refuse(identity, wire.METHOD_NOT_FOUND, f"opdev does not serve {method}"))
+        elif self._typed is not None:
+            self._typed.protocol.begin(identity, method, message)
+        else:
+            self._early.append(message)
+            self._loop.call_later(_PATIENCE, self._load)
 
-    def initialized(self) -> None:
+    async def _run(self, method: str, identity: str | int, params: Mapping[str, Any]) -> None:
+        """Run one request of ours and answer it."""
+        try:
+            reply = wire.answer(identity, await self._requests[method](params))
+        except asyncio.CancelledError:
+            reply = wire.refuse(identity, wire.CANCELLED, f"{method} was cancelled")
+        except fields.FieldError as error:
+            reply = wire.refuse(identity, wire.INVALID_PARAMS, f"{method}: {error}")
+        except Exception as error:
+            log.exception("%s failed", method)
+            reply = wire.refuse(
+                identity, wire.INTERNAL_ERROR, f"{type(error).__name__}: {error} (see the opdev-lsp log)"
+            )
+        self._running.pop(identity, None)
+        self._outbox.send(reply)
+
+    def _response(self, message: Mapping[str, Any]) -> None:
+        identity = message.get("id")
+        future = self._asked.pop(identity, None) if isinstance(identity, str | int) else None
+        if future is None or not future.set_running_or_notify_cancel():
+            log.debug("an answer nobody waits for: %s", message.get("error"))
+            return
+        error = message.get("error")
+        if error is not None:
+            future.set_exception(RuntimeError(str(error.get("message") if isinstance(error, Mapping) else error)))
+        else:
+            future.set_result(message.get("result"))
+
+    def _cancel(self, params: Mapping[str, Any]) -> None:
+        identity = fields.find(params, "id", (str, int))
+        self._inbox.cancelled.discard(identity)
+        early = next((m for m in self._early if m.get("id") == identity), None)
+        if early is not None:
+            self._early.remove(early)
+            self._outbox.send(wire.refuse(identity, wire.CANCELLED, f"{early['method']} was cancelled"))
+        task = self._running.get(identity)
+        if task is not None:
+            task.cancel()
+        elif self._typed is not None:
+            self._typed.protocol.cancel(identity)
+
+    def _notify(self, method: str, params: object) -> None:
+        self._outbox.send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def _ask(self, method: str, params: object) -> Future[Any]:
+        self._count += 1
+        identity = f"opdev-{self._count}"
+        future: Future[Any] = Future()
+        self._asked[identity] = future
+        message = {"jsonrpc": "2.0", "id": identity, "method": method}
+        self._outbox.send(message if params is None else {**message, "params": params})
+        return future
+
+    # Features, loaded when there is time.
+
+    def _load(self) -> None:
+        if not self._loading and not self._is_shut_down:
+            self._loading = True
+            threading.Thread(target=self._import, name="opdev-lsp-import", daemon=True).start()
+
+    def _import(self) -> None:
+        from opdev.lsp.typed import load
+
+        typed = load(self.session, self._outbox)
+        self._loop.call_soon_threadsafe(self._loaded, typed)
+
+    def _loaded(self, typed: Typed) -> None:
+        self._typed = typed
+        early, self._early = self._early, []
+        for message in early:
+            typed.protocol.begin(message["id"], message["method"], message)
         self.session.elsewhere.scan()
+
+    # Lifecycle.
+
+    def _initialized(self, _: Mapping[str, Any]) -> None:
         self.watching.start()
+        self._loop.call_later(_PATIENCE, self._load)
 
-    def on_shutdown(self) -> None:
+    async def _shutdown(self, _: Mapping[str, Any]) -> None:
+        self._is_shut_down = True
+        self._stop()
+        mine = asyncio.current_task()
+        for message in self._early:
+            self._outbox.send(wire.refuse(message["id"], wire.CANCELLED, "the server shuts down"))
+        self._early.clear()
+        if self._typed is not None:
+            self._typed.protocol.cancel_all()
+        others = [task for task in self._running.values() if task is not mine]
+        for task in others:
+            task.cancel()
+        # They answer before this does.
+        await asyncio.gather(*others, return_exceptions=True)
+
+    def _stop(self) -> None:
         self.session.worker.close()
         self.watching.stop()
 
+    # Documents and files.
 
-def make_server() -> Server:
-    """A server with every feature registered."""
-    from opdev.lsp import features
+    def _did_open(self, params: Mapping[str, Any]) -> None:
+        self.session.opened(self.session.documents.put(params))
 
-    server = Server()
-    features.register(server)
-    return server
+    def _did_change(self, params: Mapping[str, Any]) -> None:
+        uri = fields.text(params, "textDocument.uri")
+        document = self.session.documents.find(uri)
+        if document is None:
+            log.warning("change of %s, which is not open", uri)
+            return
+        version = fields.number(params, "textDocument.version")
+        document.change(fields.items(params, "contentChanges"), version, self.session.client.unit)
+        self.session.lint(document)
+
+    def _did_close(self, params: Mapping[str, Any]) -> None:
+        uri = fields.text(params, "textDocument.uri")
+        document = self.session.documents.drop(uri)
+        if document is None:
+            log.warning("close of %s, which is not open", uri)
+            return
+        self.session.closed(document)
+
+    def _did_save(self, params: Mapping[str, Any]) -> None:
+        document = self.session.documents.find(fields.text(params, "textDocument.uri"))
+        if document is not None and document.local:
+            self.watching.files_changed([document.path])
+
+    def _did_change_files(self, params: Mapping[str, Any]) -> None:
+        self.watching.files_changed(paths_of(fields.text(c, "uri") for c in fields.items(params, "changes")))
+
+    def _did_change_folders(self, params: Mapping[str, Any]) -> None:
+        folders = self.session.documents.folders
+        for gone in fields.items(params, "event.removed"):
+            folders.pop(key_of(fields.text(gone, "uri")), None)
+        for new in fields.items(params, "event.added"):
+            folder = Folder(fields.text(new, "uri"), str(new.get("name", "")))
+            folders[key_of(folder.uri)] = folder
+        self.session.elsewhere.scan()
+        self.watching.folders_changed()
+
+
+async def serve(client: Client, inbox: wire.Inbox, outbox: wire.Outbox, *, watch: bool) -> int:
+    """Serve one client to its end; the exit status."""
+    return await Server(client, inbox, outbox).serve(watch=watch)

@@ -55,11 +55,20 @@ class Shown:
 class Session:
     """Documents, what is known of them, and who waits for it."""
 
-    def __init__(self, client: Client, loop: asyncio.AbstractEventLoop, notify: Notify, ask: Ask) -> None:
+    def __init__(
+        self,
+        client: Client,
+        loop: asyncio.AbstractEventLoop,
+        notify: Notify,
+        ask: Ask,
+        first: Callable[[], object] = lambda: None,
+    ) -> None:
+        """``first`` is called when the first document's findings are out."""
         self.client = client
         self.loop = loop
         self.notify = notify
         self.ask = ask
+        self._first: Callable[[], object] | None = first
         self.settings = settings.read(client.options)
         self.documents = Documents(client)
         self.watchdog = Watchdog(self.settings.check_seconds)
@@ -232,6 +241,9 @@ class Session:
         elif not woken and shown.answered_version == shown.report.version and shown.answered != shown.result_id:
             self.refresh()
         self.show_problems()
+        if self._first is not None:
+            first, self._first = self._first, None
+            first()
 
     def publish(self, uri: str, path: str, items: Iterable[dict[str, Any]], version: int | None = None) -> None:
         """Push the diagnostics of a file."""
