@@ -43,7 +43,7 @@ def internal_api(context: Context) -> Iterator[Hit]:
 
 def internal_header(context: Context) -> Iterator[Hit]:
     """An include of a ``shmemi_*`` header, or of a file of SHMEM's ``src`` tree."""
-    if in_library(context.file):
+    if not (b"shmemi_" in context.data or b"src/" in context.data) or in_library(context.file):
         return
     for match in _INCLUDE.finditer(context.nocomment, context.start, context.end):
         path = match["path"].decode("utf-8", "replace")
