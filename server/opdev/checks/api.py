@@ -12,7 +12,7 @@ from opdev.syntax import cpp
 from opdev.syntax.file import File
 from opdev.syntax.tree import ancestor
 
-_INTERNAL = re.compile(rb"\b(?:acl)?shmemi_\w+")
+_WORD_REST = re.compile(rb"\w+")
 _INTERNAL_FIX = {"barrier_core": "AscendC::SyncAll<true>()", "barrier_core_soft": "AscendC::SyncAll<true>()",
                  "control_barrier_all": "aclshmem_barrier_all()"}  # fmt: skip
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"](?P<path>[^>"\n]+)[>"][^\n]*\n?', re.MULTILINE)
@@ -29,7 +29,7 @@ def internal_api(context: Context) -> Iterator[Hit]:
     """A call of an ``aclshmemi_*`` function outside the library."""
     if in_library(context.file) or (context.file.region is not None and context.place.operator is None):
         return
-    for call in cpp.calls_matching(context, _INTERNAL):
+    for call in _internal_calls(context):
         stem = call.name.partition("shmemi_")[2]
         if stem == "sync_bit":
             continue
@@ -41,11 +41,30 @@ def internal_api(context: Context) -> Iterator[Hit]:
         yield Hit(call.name_node.start_byte, call.name_node.end_byte, message=key, args=args, fix=fix)
 
 
+def _internal_calls(context: Context) -> Iterator[cpp.Call]:
+    """Calls of ``aclshmemi_*`` and ``shmemi_*`` (by search: a keystroke waits for this)."""
+    code = context.code
+    at = code.find(b"shmemi_", context.start, context.end)
+    while at >= 0:
+        end = _WORD_REST.match(code, at).end()  # type: ignore[union-attr]  # it starts with a word
+        start = at - 3 if code[at - 3 : at] == b"acl" else at
+        call = cpp.call_at(context.file, start, end)
+        if call is not None:
+            yield call
+        at = code.find(b"shmemi_", end, context.end)
+
+
 def internal_header(context: Context) -> Iterator[Hit]:
     """An include of a ``shmemi_*`` header, or of a file of SHMEM's ``src`` tree."""
     if not (b"shmemi_" in context.data or b"src/" in context.data) or in_library(context.file):
         return
-    for match in _INCLUDE.finditer(context.nocomment, context.start, context.end):
+    text = context.nocomment
+    at = text.find(b"include", context.start, context.end)
+    while at >= 0:
+        match = _INCLUDE.match(text, text.rfind(b"\n", 0, at) + 1)
+        at = text.find(b"include", at + 7, context.end)
+        if match is None:
+            continue
         path = match["path"].decode("utf-8", "replace")
         base = path.rpartition("/")[2]
         if base == "shmemi_prof.h":
@@ -140,7 +159,7 @@ def broken_alias(context: Context) -> Iterator[Hit]:
                 yield Hit(node.start_byte, node.end_byte, message="host", args={"name": old, "new": new}, fix=fix)
 
 
-_NAME = re.compile(rb"\baclshmemx?_\w+")
+_NAME = re.compile(rb"aclshmemx?_\w+")
 _DECLARED = re.compile(
     rb"#[ \t]*define[ \t]+(aclshmemx?_\w+)"
     rb"|\b(?:struct|class|enum|union|namespace|using|concept)\s+(?:class\s+)?(aclshmemx?_\w+)"

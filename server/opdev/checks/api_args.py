@@ -164,28 +164,31 @@ def _counts_elements(context: Context, call: cpp.Call) -> Iterator[Hit]:
 
 def _counts_bytes(context: Context, call: cpp.Call, name: str) -> Iterator[Hit]:
     typed = _TYPED_CALL.fullmatch(name)
+    # mte and sdma take their scratch's size before the count; UB forms take no scratch at all.
     if typed:
         index = 2
-        if typed["type"] in ("int8", "uint8", "char") or typed["bits"] == "8":
-            return
-        kind: str | None = typed["type"] or f"{typed['bits']} bit"
+    elif "_roce_" in name or "_udma_" in name:
+        index = 3
     else:
-        # mte and sdma take their scratch's size before the count; UB forms take no scratch at all.
-        count = len(call.args)
-        index = 3 if "_roce_" in name or "_udma_" in name else {7: 4, 6: 3, 5: 2}.get(count, -1)
-        kind = element_type(context, call)
-    if not 0 <= index < len(call.args) or kind is None or kind in BYTE_TYPES:
+        index = {7: 4, 6: 3, 5: 2}.get(len(call.args), -1)
+    if not 0 <= index < len(call.args):
         return
     node, text = call.args[index], call.arg_texts[index]
-    args = {"name": call.name, "text": text, "type": kind}
-    if _TIMES_SIZE.search(text) and "/" not in text:
-        fix = None
-        match = re.fullmatch(r"(.+?)\s*\*\s*sizeof\s*\([^()]*\)", text)
-        if match and match[1].count("(") == match[1].count(")"):
-            fix = Fix((Edit(node.start_byte, node.end_byte, match[1]),))
-        yield Hit(node.start_byte, node.end_byte, args=args, fix=fix)
-    elif _BYTES_NAME.fullmatch(text):
-        yield Hit(node.start_byte, node.end_byte, args=args)
+    times = _TIMES_SIZE.search(text) is not None and "/" not in text
+    if not times and not _BYTES_NAME.fullmatch(text):
+        return
+    if typed:
+        one_byte = typed["type"] in ("int8", "uint8", "char") or typed["bits"] == "8"
+        kind = None if one_byte else typed["type"] or f"{typed['bits']} bit"
+    else:
+        kind = element_type(context, call)
+    if kind is None or kind in BYTE_TYPES:
+        return
+    fix = None
+    match = re.fullmatch(r"(.+?)\s*\*\s*sizeof\s*\([^()]*\)", text) if times else None
+    if match and match[1].count("(") == match[1].count(")"):
+        fix = Fix((Edit(node.start_byte, node.end_byte, match[1]),))
+    yield Hit(node.start_byte, node.end_byte, args={"name": call.name, "text": text, "type": kind}, fix=fix)
 
 
 _CAST = re.compile(
@@ -203,6 +206,13 @@ def element_type(context: Context, call: cpp.Call) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
+# What stands right before a name where it is declared: a pointer, a tensor, an address.
+_DECLARATOR = re.compile(
+    rb"(?:\b(?P<pointer>[A-Za-z_][\w:]*)\s*\*+\s*(?:__restrict__?\s+)?"
+    rb"|\b(?:Local|Global)Tensor\s*<\s*(?P<tensor>[\w:]+)\s*>\s*&?\s*|\bGM_ADDR\s+)\Z"
+)
+
+
 def _pointee(text: str, scope: bytes) -> str | None:
     cast = _CAST.search(text)
     if cast:
@@ -211,16 +221,12 @@ def _pointee(text: str, scope: bytes) -> str | None:
     if word is None:
         return None
     name = word[1].encode()
-    kinds = {
-        match[1].decode()
-        for match in re.finditer(
-            rb"(?:__(?:gm|ubuf)__\s+)?\b([A-Za-z_][\w:]*)\s*\*+\s*(?:__restrict__?\s+)?" + name + rb"\b\s*[=,;)]", scope
-        )
-    }
-    kinds |= {
-        match[1].decode()
-        for match in re.finditer(rb"\b(?:Local|Global)Tensor\s*<\s*([\w:]+)\s*>\s*&?\s*" + name + rb"\b", scope)
-    }
-    if re.search(rb"\bGM_ADDR\s+" + name + rb"\b", scope):
-        kinds.add("GM_ADDR")
+    kinds: set[str] = set()
+    at = scope.find(name)
+    while at >= 0:
+        after = scope[at + len(name) : at + len(name) + 1]
+        before = _DECLARATOR.search(scope, max(0, at - 60), at)
+        if before is not None and not (after.isalnum() or after == b"_"):
+            kinds.add((before["pointer"] or before["tensor"] or b"GM_ADDR").decode())
+        at = scope.find(name, at + len(name))
     return kinds.pop() if len(kinds) == 1 else None

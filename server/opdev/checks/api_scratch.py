@@ -29,12 +29,17 @@ _RDMA_BUFFER = {
     "aclshmemx_udma_get_nbi": 2, "aclshmemx_udma_put_signal_nbi": 6, "aclshmemx_udma_relay_put_nbi": 2,
     "aclshmemx_udma_relay_get_nbi": 2, "shmem_roce_put_mem_nbi": 2, "shmem_roce_get_mem_nbi": 2,
 }  # fmt: skip
+_RDMA = frozenset((*_RDMA_SIZED, *_RDMA_BUFFER))
+_SCRATCH = re.compile(rb"(?:aclshmemx_(?:sdma|cmo|roce|udma|set)_|shmem_roce_)\w+")
 
 
 def undersized_scratch(context: Context) -> Iterator[Hit]:
     """Scratch below what RDMA, UDMA or SDMA need, or of a size SDMA does not take."""
+    every = [c for c in cpp.calls_matching(context, _SCRATCH) if c.name in _SDMA_SIZED or c.name in _RDMA]
+    if not every:
+        return
     known = cpp.constants(context.file)
-    for call in cpp.calls(context, *_SDMA_SIZED):
+    for call in (c for c in every if c.name in _SDMA_SIZED):
         index = _SDMA_SIZED[call.name].get(len(call.args))
         if index is None:
             continue
@@ -42,13 +47,13 @@ def undersized_scratch(context: Context) -> Iterator[Hit]:
         value = cpp.evaluate(text, known)
         if value is not None and (value < _SDMA_STEP or value % _SDMA_STEP):
             yield Hit(node.start_byte, node.end_byte, message="sdma", args={"name": call.name, "value": value})
-    for call in cpp.calls(context, *_RDMA_SIZED):
+    for call in (c for c in every if c.name in _RDMA_SIZED):
         if len(call.args) == 3:
             node = call.args[1]
             value = cpp.evaluate(call.arg_texts[1], known)
             if value is not None and value < _RDMA_LEAST:
                 yield Hit(node.start_byte, node.end_byte, args=_rdma(call.name, value))
-    for call in cpp.calls(context, *_RDMA_BUFFER):
+    for call in (c for c in every if c.name in _RDMA_BUFFER):
         index = _RDMA_BUFFER[call.name]
         if index >= len(call.args) or any("PIPE_S" in t for t in call.targs):
             continue

@@ -101,20 +101,21 @@ def _surely_host(file: File, function: Node | None) -> bool:
     return cpp.function_name(file, function) == "main" or _HOST_ONLY.search(body) is not None
 
 
-_GROUP = re.compile(rb"\baclshmemx_\w+_(?:block|warp)\b")
+_GROUP = re.compile(rb"aclshmemx_\w+_(?:block|warp)\b")
 _USING = re.compile(rb"\busing\s+namespace\s+simt\b|\bnamespace\s+simt\b|\bnamespace\s+\w+\s*=\s*simt\b")
 
 
 def missing_simt_namespace(context: Context) -> Iterator[Hit]:
     """A block- or warp-wide call without ``simt::``."""
-    if in_library(context.file) or _USING.search(context.code):
+    code = context.code
+    if not (b"_block(" in code or b"_warp(" in code) or in_library(context.file):
         return
     for call in cpp.calls_matching(context, _GROUP):
         api = table.lookup(call.name)
         if api is None or api.namespace != "simt" or not _plain(call) or call.namespace:
             continue
         start, end = call.name_node.start_byte, call.name_node.end_byte
-        if re.search(rf"\busing\s+simt::{call.name}\b".encode(), context.code):
+        if _USING.search(code) or re.search(rf"\busing\s+simt::{call.name}\b".encode(), code):
             continue
         yield Hit(start, end, args={"name": call.name}, fix=Fix((Edit(start, start, "simt::"),)))
 

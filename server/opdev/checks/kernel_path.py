@@ -11,6 +11,7 @@ from opdev.rules.context import Context, Project
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp
 from opdev.syntax.file import File
+from opdev.syntax.tree import ancestor
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -91,25 +92,22 @@ _NULL_RETURN = re.compile(
 
 def device_null_check(context: Context) -> Iterator[Hit]:
     """``if (p == nullptr) return;`` in device code."""
-    if in_library(context.file):
-        return
-    for function in cpp.functions(context):
-        if not cpp.is_device(context.file, function):
-            continue
-        for match in _NULL_RETURN.finditer(context.code, function.start_byte, function.end_byte):
+    for match in _NULL_RETURN.finditer(context.code, context.start, context.end):
+        node = context.node_at(*match.span("name"))
+        if node is not None and cpp.is_device(context.file, ancestor(node, "function_definition")):
             yield Hit(match.start("test"), match.end("test"), args={"name": match["name"].decode()})
 
 
-_INLINE = re.compile(
-    rb"^[ \t]*#[ \t]*define[ \t]+inline[ \t]+inline[ \t]+(?P<typo>attribute)(?=[ \t]*\(\()", re.MULTILINE
-)
+_INLINE = re.compile(rb"[ \t]*#[ \t]*define[ \t]+inline[ \t]+inline[ \t]+(?P<typo>attribute)(?=[ \t]*\(\()")
 
 
 def inline_attribute_typo(context: Context) -> Iterator[Hit]:
     """``#define inline inline attribute((always_inline))``."""
-    for match in _INLINE.finditer(context.code):
-        start, end = match.span("typo")
-        yield Hit(start, end, fix=Fix((Edit(start, end, "__attribute__"),)))
+    for at in context.find("attribute"):
+        match = _INLINE.match(context.code, context.code.rfind(b"\n", 0, at) + 1)
+        if match is not None:
+            start, end = match.span("typo")
+            yield Hit(start, end, fix=Fix((Edit(start, end, "__attribute__"),)))
 
 
 _LAUNCH = re.compile(rb"\b(?P<kernel>[A-Za-z_]\w*)\s*(?:<[^<>;{}]*>)?\s*<<<\s*(?P<dim>\d+)[uUlL]*\s*,")
