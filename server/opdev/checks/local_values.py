@@ -7,12 +7,18 @@ with those that change, so anything assigned twice in its block has no value her
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import lru_cache
 
 from opdev.rules.context import Context
 from opdev.syntax import cpp
 from opdev.syntax.tree import ancestor
 
-_COMPOUND = re.compile(rb"[-+*/%&|^]=|<<=|>>=")
+# Where a name is given a value, changed in place, or its address is taken; the name is read off from there.
+_EVENT = re.compile(rb"(?<![=!<>])=(?!=)|(?:<<|>>)=|\+\+|--|[(,=]\s*&(?=\s*[A-Za-z_])")
+_NAME_AFTER = re.compile(rb"\s*([A-Za-z_]\w*)")
+_NO_TYPE = {b"else", b"return", b"do", b"case", b"goto"}
+_WORDCHARS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -31,9 +37,13 @@ def closing(code: bytes, at: int) -> int:
 
 def function_range(context: Context, offset: int) -> tuple[int, int]:
     """The function that holds ``offset``, or the context's whole range."""
-    for function in cpp.functions(context):
-        if function.start_byte <= offset < function.end_byte:
-            return function.start_byte, function.end_byte
+    ranges = context.file.memo(
+        ("functions.ranges", context.start, context.end),
+        lambda: [(f.start_byte, f.end_byte) for f in cpp.functions(context)],
+    )
+    index = bisect_right(ranges, (offset, 1 << 62)) - 1
+    if index >= 0 and ranges[index][0] <= offset < ranges[index][1]:
+        return ranges[index]
     return context.start, context.end
 
 
@@ -56,34 +66,53 @@ def value(context: Context, text: str, at: int, depth: int = 0) -> int | None:
 def _local(context: Context, name: str, at: int, depth: int) -> int | None:
     """The value of a local variable that is initialised once in the block seen from ``at`` and never changed."""
     start, end = function_range(context, at)
-    code = context.code
-    initial: list[tuple[int, str]] = []
-    changed: list[int] = []
-    for found in context.find(name):
-        if not start <= found < end:
-            continue
-        after = code[found + len(name) : found + len(name) + 200].lstrip()
-        before = code[max(start, found - 60) : found].rstrip()
-        if after[:1] == b"=" and after[:2] != b"==":
-            if found < at and re.search(rb"[A-Za-z_][\w:]*[\s>]$", code[max(start, found - 60) : found]):
-                text = after[1:].split(b";", 1)[0].split(b",", 1)[0].decode("utf-8", "replace").strip()
-                initial.append((found, text))
-            else:
-                changed.append(found)
-        elif (
-            after[:2] in (b"++", b"--")
-            or before[-2:] in (b"++", b"--")
-            or _COMPOUND.match(after)
-            or (before[-1:] == b"&" and before[-2:] != b"&&")
-        ):
-            changed.append(found)
-    for found, text in reversed(initial):
-        stop = block_end(context, found)
+    initial, changed = _assignments(context.code[start:end])
+    key = name.encode()
+    for index, text in reversed(initial.get(key, [])):
+        found = start + index
+        stop = block_end(context, found) if found < at else 0
         if at < stop:
-            if any(found < other < stop for other in changed):
+            if any(index < other < stop - start for other in changed.get(key, [])):
                 return None
             return value(context, text, found, depth + 1)
     return None
+
+
+_Initial = dict[bytes, list[tuple[int, str]]]
+
+
+@lru_cache(maxsize=1024)
+def _assignments(code: bytes) -> tuple[_Initial, dict[bytes, list[int]]]:
+    """Where a function's text declares names with a value, and where it changes names.
+
+    Kept by text: a keystroke changes one function, the others are looked up.
+    """
+    initial: _Initial = {}
+    changed: dict[bytes, list[int]] = {}
+    for match in _EVENT.finditer(code):
+        event, after = match.group(), match.end()
+        if event.endswith(b"&"):
+            name = _NAME_AFTER.match(code, after)
+            if name is not None:
+                changed.setdefault(name[1], []).append(name.start(1))
+            continue
+        left = code[max(0, match.start() - 120) : match.start()].rstrip(b"+-*/%&|^ \t\r\n")
+        before = left.rstrip(_WORDCHARS)
+        word = left[len(before) :]
+        if not word:
+            name = _NAME_AFTER.match(code, after) if event in (b"++", b"--") else None
+            word = name[1] if name is not None else b""
+        kind = before.rstrip()
+        if event != b"=" or kind == before or code[match.start() - 1 : match.start()] in b"+-*/%&|^" or not kind:
+            changed.setdefault(word, []).append(match.start())
+            continue
+        last = kind[len(kind.rstrip(_WORDCHARS)) :]
+        if kind.endswith(b">") or (last and last not in _NO_TYPE):
+            stop = min(x for x in (code.find(b";", after), code.find(b",", after), len(code)) if x >= 0)
+            initial.setdefault(word, []).append((match.start(), code[after:stop].decode("utf-8", "replace").strip()))
+        else:
+            changed.setdefault(word, []).append(match.start())
+    return initial, changed
 
 
 def block_end(context: Context, offset: int) -> int:
