@@ -17,12 +17,15 @@ from opdev.syntax.tree import ancestors
 _LOWEST, _HIGHEST = 1025, 65535
 _RDMA = range(60032, 60288)
 _URL = re.compile(rb"tcp6?://(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9_.-]+):(?P<port>\d{1,6})(?!\d)")
+_WORTH_A_LOOK = re.compile(rb"tcp6?://|RANDOM|SHMEM_UID_SESSION_ID")
 _DRAWN = re.compile(r"(?P<base>\d+)\s*\+\s*\(?\s*\$?\{?RANDOM\}?(?:\s*%\s*(?P<size>\d+))?")
 _IFNAME = re.compile(r"[A-Za-z][\w.@-]*(?::inet[46])?")
 
 
 def port_out_of_range(context: Context) -> Iterator[Hit]:
     """Ports the bootstrap refuses, literal or possibly drawn."""
+    if not _WORTH_A_LOOK.search(context.data):
+        return
     seen: set[int] = set()
     text = context.nocomment
     for match in _URL.finditer(text):
