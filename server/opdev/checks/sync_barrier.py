@@ -11,7 +11,7 @@ from opdev.checks.sync_fixes import related
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import cpp
-from opdev.syntax.cpp_flow import Block, Branch, Event, Flow, Item, Jump, Loop, Step, Switch, flow_of
+from opdev.syntax.cpp_flow import Block, Branch, Event, Flow, Jump, Loop, Step, blocks, blocks_in, flow_of
 from opdev.syntax.cpp_paths import explore
 from opdev.syntax.cpp_text import atoms
 from opdev.syntax.view import View
@@ -130,7 +130,7 @@ def _tainted(view: View, flow: Flow) -> tuple[set[str], set[str]]:
     """Names that hold the PE's number, and names that hold the core's."""
     text = view.code[flow.start : flow.end].decode("utf-8", "replace")
     looped: set[str] = set()
-    for part in _parts(flow.body):
+    for part in blocks(flow.body):
         looped |= {name for item in part if isinstance(item, Loop) for name in item.variables}
     pes = {m.group() for m in _PE.finditer(flow.head + text)} - looped
     for name, value in re.findall(r"\b([A-Za-z_]\w*)\s*=\s*([^=;][^;]*);", text):
@@ -144,21 +144,6 @@ def _tainted(view: View, flow: Flow) -> tuple[set[str], set[str]]:
     return pes - looped, cores - looped
 
 
-def _parts(block: Block) -> Iterator[Block]:
-    yield block
-    for item in block:
-        for inner in _inner(item):
-            yield from _parts(inner)
-
-
-def _inner(item: Item) -> tuple[Block, ...]:
-    if isinstance(item, Branch):
-        return item.arms
-    if isinstance(item, Loop):
-        return (item.body,)
-    return item.cases if isinstance(item, Switch) else ()
-
-
 def _branches(block: Block, after: tuple[Block, ...] | None = ()) -> Iterator[tuple[Branch, tuple[Block, ...] | None]]:
     """Every ``if`` with what follows it to the function's end (None in a loop or a switch)."""
     for index, item in enumerate(block):
@@ -169,7 +154,7 @@ def _branches(block: Block, after: tuple[Block, ...] | None = ()) -> Iterator[tu
             for arm in item.arms:
                 yield from _branches(arm, rest)
         else:
-            for inner in _inner(item):
+            for inner in blocks_in(item):
                 yield from _branches(inner, None)
 
 
@@ -227,7 +212,7 @@ def _traces(flow: Flow, block: Block) -> _Traces | None:
 
 
 def _compare(flow: Flow, branch: Branch, rest: tuple[Block, ...] | None, *, of_cores: bool) -> Divergence | None:
-    items = [item for arm in branch.arms for part in _parts(arm) for item in part]
+    items = [item for arm in branch.arms for part in blocks(arm) for item in part]
     if any(isinstance(item, Jump) and item.kind in ("break", "continue") for item in items):
         return None
     one, other = (_traces(flow, arm) for arm in branch.arms)
@@ -241,7 +226,7 @@ def _compare(flow: Flow, branch: Branch, rest: tuple[Block, ...] | None, *, of_c
         following = _traces(flow, (*branch.arms[1 - index], *(item for part in rest for item in part)))
         if following is None or leaving.longest >= following.shortest:
             return None
-        jumps = (i for part in _parts(branch.arms[index]) for i in part if isinstance(i, Jump))
+        jumps = (i for part in blocks(branch.arms[index]) for i in part if isinstance(i, Jump))
         return Divergence(branch, None, next(jumps, None), following.calls[0], of_cores)
     return None
 
@@ -352,7 +337,7 @@ def half_cores_unsynchronised(context: Context) -> Iterator[Hit]:
         if not (words & cores or _CORE_CALL.search(branch.cond)) or not all(branch.arms):
             continue
         arms = [
-            [e for part in _parts(arm) for i in part if isinstance(i, Step) for e in i.events] for arm in branch.arms
+            [e for part in blocks(arm) for i in part if isinstance(i, Step) for e in i.events] for arm in branch.arms
         ]
         for mine, theirs in ((arms[0], arms[1]), (arms[1], arms[0])):
             written = {base(e.arg(0)): e for e in mine if effect(e).kind == "issue" and "_put" in e.name}

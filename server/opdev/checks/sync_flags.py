@@ -11,7 +11,7 @@ from opdev.checks.sync_fixes import indent_at, related
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp
-from opdev.syntax.cpp_flow import Block, Branch, Event, Flow, Loop, Step, Switch, flow_of, function_flow
+from opdev.syntax.cpp_flow import Block, Event, Flow, Loop, Step, blocks, flow_of, function_flow
 from opdev.syntax.cpp_paths import explore
 
 _FLAG = re.compile(rb"\b(?P<what>Set|Wait)Flag\s*<\s*(?:\w+\s*::\s*)*(?P<event>\w+)\s*>\s*\((?P<id>[^()]*)\)")
@@ -106,7 +106,7 @@ def _comparable(use: _Use, flow: Flow) -> bool:
 def _moving(block: Block) -> set[str]:
     found: set[str] = set()
     once: set[str] = set()
-    for part in parts(block):
+    for part in blocks(block):
         for item in part:
             if isinstance(item, Loop):
                 found |= item.assigned
@@ -114,20 +114,6 @@ def _moving(block: Block) -> set[str]:
                 found |= item.assigned & once
                 once |= item.assigned
     return found
-
-
-def parts(block: Block) -> Iterator[Block]:
-    """A block and all blocks below it."""
-    yield block
-    for item in block:
-        inner = (
-            item.arms if isinstance(item, Branch)
-            else (item.body,) if isinstance(item, Loop)
-            else item.cases if isinstance(item, Switch)
-            else ()
-        )  # fmt: skip
-        for one in inner:
-            yield from parts(one)
 
 
 def _unbalanced(flow: Flow, event: str, identity: str) -> Iterator[Hit]:
@@ -162,12 +148,12 @@ def _unbalanced(flow: Flow, event: str, identity: str) -> Iterator[Hit]:
 
 def _waiting_loop(flow: Flow, event: str) -> tuple[Loop, Event, Event] | None:
     """The first loop whose round begins with waiting for ``event`` and ends with setting it."""
-    for part in parts(flow.body):
+    for part in blocks(flow.body):
         for item in part:
             if not isinstance(item, Loop):
                 continue
             waits = [e for i in item.body if isinstance(i, Step) for e in _named(i.events, event, "wait")]
-            inside = [e for p in parts(item.body) for i in p if isinstance(i, Step) for e in i.events]
+            inside = [e for p in blocks(item.body) for i in p if isinstance(i, Step) for e in i.events]
             sets = _named(tuple(inside), event, "set")
             if waits and sets and waits[0].start < min(s.start for s in sets):
                 return item, waits[0], max(sets, key=lambda s: s.start)
@@ -227,11 +213,11 @@ def single_event_ping_pong(context: Context) -> Iterator[Hit]:
     if flow is None:
         return
     told: set[int] = set()
-    for part in parts(flow.body):
+    for part in blocks(flow.body):
         for item in part:
             if isinstance(item, Loop):
                 text = context.code[item.start : item.end].decode("utf-8", "replace")
-                steps = (i for block in parts(item.body) for i in block if isinstance(i, Step))
+                steps = (i for block in blocks(item.body) for i in block if isinstance(i, Step))
                 for hit in (hit for step in steps for hit in _one_id(step, text)):
                     if hit.start not in told:
                         told.add(hit.start)

@@ -10,7 +10,7 @@ from opdev.checks.sync_fixes import block_of, insert_before, related
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp
-from opdev.syntax.cpp_flow import Block, Branch, Event, Flow, Loop, Step, Switch, flow_of, function_flow
+from opdev.syntax.cpp_flow import Block, Event, Flow, Loop, Step, blocks, flow_of, function_flow
 from opdev.syntax.cpp_paths import explore
 from opdev.syntax.view import View
 
@@ -163,7 +163,7 @@ def read_before_complete(context: Context) -> Iterator[Hit]:
     flow = flow_of(context)
     if flow is None:
         return
-    for block in _blocks(flow.body):
+    for block in blocks(flow.body):
         pending: list[tuple[Event, re.Pattern[str]]] = []
         for item in block:
             if not isinstance(item, Step):
@@ -200,19 +200,6 @@ def _read_of(name: str) -> re.Pattern[str]:
 
 def _clears(step: Step) -> bool:
     return any(_fences_mte(e) or effect(e).kind in ("quiet", "wait", "pipe", "poll") for e in step.events)
-
-
-def _blocks(block: Block) -> Iterator[Block]:
-    yield block
-    for item in block:
-        if isinstance(item, Branch):
-            for arm in item.arms:
-                yield from _blocks(arm)
-        elif isinstance(item, Loop):
-            yield from _blocks(item.body)
-        elif isinstance(item, Switch):
-            for case in item.cases:
-                yield from _blocks(case)
 
 
 def ub_reused_in_flight(context: Context) -> Iterator[Hit]:
@@ -267,7 +254,7 @@ def _unstable(block: Block) -> set[str]:
         for name in names:
             counted[name] = counted.get(name, 0) + times
 
-    for part in _blocks(block):
+    for part in blocks(block):
         for item in part:
             if isinstance(item, Step):
                 count(item.assigned, 1)
@@ -279,7 +266,7 @@ def _unstable(block: Block) -> set[str]:
 def _moved_around(block: Block, event: Event) -> set[str]:
     """Names that the loops around a call assign."""
     found: set[str] = set()
-    for part in _blocks(block):
+    for part in blocks(block):
         for item in part:
             if isinstance(item, Loop) and item.start <= event.start < item.end:
                 found |= item.assigned

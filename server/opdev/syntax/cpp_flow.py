@@ -129,6 +129,23 @@ Item = Step | Jump | Branch | Switch | Loop
 Block = tuple[Item, ...]
 
 
+def blocks_in(item: Item) -> tuple[Block, ...]:
+    """The blocks an item is made of."""
+    if isinstance(item, Branch):
+        return item.arms
+    if isinstance(item, Loop):
+        return (item.body,)
+    return item.cases if isinstance(item, Switch) else ()
+
+
+def blocks(block: Block) -> Iterator[Block]:
+    """A block and all blocks within it, in text order."""
+    yield block
+    for item in block:
+        for inner in blocks_in(item):
+            yield from blocks(inner)
+
+
 @dataclass(frozen=True, eq=False)
 class Flow:
     """A function body in order."""
