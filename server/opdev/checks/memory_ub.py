@@ -15,13 +15,14 @@ from opdev.checks.ub_pointers import (
     UbUse,
     element_bytes,
     engine_calls,
+    label,
     pointers,
     resolve,
     scope_end,
     uses,
 )
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit, Related
+from opdev.rules.model import Hit, Related
 from opdev.syntax import cpp
 from opdev.syntax.tree import ancestors
 
@@ -41,12 +42,8 @@ def _limit(context: Context) -> int:
     return LARGE_UB_BYTES if _LARGE_UB.search(context.code) else UB_BYTES
 
 
-def _label(pointer: UbPointer) -> str:
-    return pointer.name or f"UB + {pointer.text}"
-
-
 def _where(pointer: UbPointer) -> tuple[Related, ...]:
-    note = {lang: text.format(name=_label(pointer)) for lang, text in _WHERE.items()}
+    note = {lang: text.format(name=label(pointer)) for lang, text in _WHERE.items()}
     return (Related(*pointer.operand, note),)
 
 
@@ -55,7 +52,7 @@ def ub_overflow(context: Context) -> Iterator[Hit]:
     limit = _limit(context)
     for pointer in pointers(context):
         if pointer.offset is not None and pointer.offset >= limit:
-            args = {"name": _label(pointer), "offset": pointer.offset, "limit": limit}
+            args = {"name": label(pointer), "offset": pointer.offset, "limit": limit}
             yield Hit(*pointer.operand, "offset", args)
     seen: set[int] = set()
     for use in uses(context):
@@ -65,7 +62,7 @@ def ub_overflow(context: Context) -> Iterator[Hit]:
         end = begin + use.size
         if end > limit and use.argument.start_byte not in seen:
             seen.add(use.argument.start_byte)
-            args = {"name": _label(use.pointer), "offset": begin, "size": use.size, "over": end - limit, "limit": limit}
+            args = {"name": label(use.pointer), "offset": begin, "size": use.size, "over": end - limit, "limit": limit}
             yield Hit(use.argument.start_byte, use.argument.end_byte, args=args, related=_where(use.pointer))
     for call in engine_calls(context):
         if len(call.args) >= 7 and call.args[3].start_byte not in seen:
@@ -124,7 +121,7 @@ def library_area(context: Context) -> Iterator[Hit]:
         if found is not None:
             start = function.start_byte + found.start()
             note = {"zh": "这个调用会用库的默认暂存区", "en": "this call uses the library's default scratch"}
-            args = {"name": _label(use.pointer), "end": end, "call": found.group().decode()}
+            args = {"name": label(use.pointer), "end": end, "call": found.group().decode()}
             related = (Related(start, start + len(found.group()), note), *_where(use.pointer))
             yield Hit(use.argument.start_byte, use.argument.end_byte, args=args, related=related)
 
@@ -193,66 +190,6 @@ def tiny_ub_size(context: Context) -> Iterator[Hit]:
             kind = call.targs[0] if call.targs else (found[0].type if found else "T")
             args = {"size": size, "type": kind, "bytes": each if each is not None else "sizeof(T)"}
             yield Hit(call.args[3].start_byte, call.args[3].end_byte, args=args)
-
-
-def misaligned_offset(context: Context) -> Iterator[Hit]:
-    """A UB address handed to a transfer that is not on a 32-byte block."""
-    for pointer in pointers(context):
-        offset = pointer.offset
-        if offset is None or offset % 32 == 0 or not _handed_on(context, pointer):
-            continue
-        rounded = (offset + 31) // 32 * 32
-        fix = None
-        if re.fullmatch(r"\d+", pointer.text):
-            fix = Fix((Edit(*pointer.operand, str(rounded)),))
-        args = {"name": _label(pointer), "offset": offset, "rounded": rounded}
-        yield Hit(*pointer.operand, args=args, fix=fix)
-
-
-def _handed_on(context: Context, pointer: UbPointer) -> bool:
-    """Whether the pointer is an argument somewhere (a scalar access needs no alignment)."""
-    if not pointer.name:
-        return True
-    after = context.code[pointer.operand[1] : scope_end(context, pointer)]
-    return re.search(rb"[(,]\s*" + re.escape(pointer.name.encode()) + rb"\s*[,)]", after) is not None
-
-
-def magic_offset(context: Context) -> Iterator[Hit]:
-    """A UB address written as a number where it is used."""
-    for pointer in pointers(context):
-        bare = re.sub(r"\b(?:u?int(?:32|64)_t|size_t)\b|static_cast\s*<[^<>]*>", "", pointer.text)
-        if not re.search(r"\d", bare) or re.search(r"(?<![\w'])[A-Za-z_]", bare):
-            continue
-        line = context.file.source.line_of(pointer.start)
-        shown = context.file.source.line_bytes(line)
-        above = context.file.source.line_bytes(line - 1).strip() if line else b""
-        if pointer.offset == 0 and (b"//" in shown or b"/*" in shown or above.startswith((b"//", b"*", b"/*"))):
-            continue
-        name = f"kUb{_camel(pointer.name)}Offset" if pointer.name else "kUb…Offset"
-        args = {"text": " ".join(pointer.text.split()), "constant": name}
-        yield Hit(*pointer.operand, args=args, fix=_named_offset(context, pointer, name))
-
-
-def _named_offset(context: Context, pointer: UbPointer, constant: str) -> Fix | None:
-    """The constant, defined on a line of its own before the declaration."""
-    if not pointer.name:
-        return None
-    source = context.file.source
-    begin, _ = source.line_range(source.line_of(pointer.start))
-    lead = context.data[begin : pointer.start]
-    indent = lead[: len(lead) - len(lead.lstrip())]
-    if not re.match(rb"\s*(?:const\s+|auto\s+|__ubuf__\b)", lead) or constant.encode() in context.code:
-        return None
-    inner = pointer.text
-    wrapped = re.fullmatch(r"(?:u?int64_t|static_cast\s*<\s*u?int64_t\s*>)\s*\((.*)\)", inner, re.DOTALL)
-    if wrapped and wrapped[1].count("(") == wrapped[1].count(")"):
-        inner = wrapped[1].strip()
-    line = f"{indent.decode()}constexpr uint64_t {constant} = {inner};\n"
-    return Fix((Edit(begin, begin, line), Edit(*pointer.operand, constant)))
-
-
-def _camel(name: str) -> str:
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 def unsplit_transfer(context: Context) -> Iterator[Hit]:

@@ -224,3 +224,20 @@ def _column_end(text: str, limit: int) -> int:
         if used > limit:
             return index
     return len(text)
+
+
+def english_test(context: Context) -> Iterator[Hit]:
+    """A Torch test none of whose comments or printed lines is Chinese."""
+    name = context.file.path.rsplit("/", 1)[-1]
+    data = context.data
+    if not name.startswith("torch_test_") or context.file.region is not None:
+        return
+    if b"#" not in data and b"print" not in data:
+        return
+    # The lead bytes of U+4E00..U+9FFF in UTF-8.
+    if re.search(rb"[\xe4-\xe9][\x80-\xbf]{2}", data):
+        return
+    found = re.search(rb"^[ \t]*#(?!!)(?![^\n]*coding)(?![^\n]*opyright)[^\n]*|\bprint\b", data, re.MULTILINE)
+    if found is not None:
+        text = found.group()
+        yield Hit(found.start() + len(text) - len(text.lstrip()), found.end())

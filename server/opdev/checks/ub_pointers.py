@@ -75,6 +75,11 @@ def pointers(context: Context) -> list[UbPointer]:
     return context.file.memo(("ub.pointers", context.start, context.end), collect)
 
 
+def label(pointer: UbPointer) -> str:
+    """How to name a pointer to a reader."""
+    return pointer.name or f"UB + {pointer.text}"
+
+
 def _pointer(context: Context, match: re.Match[bytes]) -> UbPointer | None:
     code = context.code
     at = match.end()
