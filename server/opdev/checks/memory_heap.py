@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NULL = r"(?:nullptr|NULL|0)\b"
-_HELPER = r"\b\w*(?i:check|assert|expect|require|verify|valid|not_?null|throw|ensure|enforce)\w*\s*\(\s*(?:[^(;]*,\s*)?"
+_HELPER = r"\b\w*(?i:check|assert|expect|require|verify|valid|null|throw|ensure|enforce)\w*\s*\(\s*(?:[^(;]*,\s*)?"
 _CAST = r"(?:\(\s*[\w\s:]+\*?\s*\)\s*|\w+_cast\s*<[^<>]*>\s*\(\s*)?"
+# Calls that test the pointer they are given, and containers that keep it for a later test.
+_KEEPERS = re.compile(_HELPER + r"|(?:push_back|emplace\w*|insert|add|append|make_\w+|(?:unique|shared)_ptr[^(]*)\s*\(")
 _CLEANUP = re.compile(
     rb"\b(?:aclrtFree\w*|(?:acl)?shmemx?_free|(?:acl)?shmemx?_finalize|aclrtDestroyStream|aclrtResetDevice|aclFinalize)\s*\("
 )
@@ -37,7 +39,7 @@ def unchecked_allocation(context: Context) -> Iterator[Hit]:
     if is_test(context):
         return
     for one in allocations(context):
-        if one.how in ("returned", "tested") or (one.how == "passed" and re.search(_HELPER, one.holder + "(")):
+        if one.how in ("returned", "tested") or (one.how == "passed" and _KEEPERS.search(one.holder + "(")):
             continue
         name = one.holder if one.how != "passed" else ""
         if name and _checked(context, one):
@@ -59,7 +61,9 @@ def _checked(context: Context, one: Allocation) -> bool:
         rf"{name}\s*[!=]=\s*{_NULL}|\b{_NULL}\s*[!=]=\s*{name}",
         rf"!\s*{name}\s*(?!\s*(?:->|\.|\[|\())",
         rf"(?:\b(?:if|while|return)\s*\(|&&|\|\||\()\s*{name}\s*(?:\)|&&|\|\|)\s*(?:\{{|&&|\|\||\?|return|goto|\w+\s*=)",
-        rf"&&\s*{name}\s*\)|{name}\s*\?",
+        rf"&&\s*{name}\s*[);&|]|{name}\s*(?:\?|&&)",
+        # Tested as one of a list: `for (void *p : {a, b}) if (p == nullptr) …`.
+        rf"(?::|(?:vector|array|initializer_list)\s*<[^;{{]*)\s*\{{[^{{}}]*{name}[^{{}}]*\}}",
         rf"{_HELPER}{_CAST}&?{name}\s*[,)=!]",
     )
     return any(re.search(form, text) for form in forms)
