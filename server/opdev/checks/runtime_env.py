@@ -134,7 +134,7 @@ def environment_order(context: Context) -> Iterator[Hit]:
 
 def silent_cann_default(context: Context) -> Iterator[Hit]:
     """A CANN path nobody confirmed: sourced literally or as the default of CANN_SET_ENV."""
-    if context.place.profile == "in-tree" and "run-script" not in context.kinds:
+    if context.place.profile == "in-tree" and context.place.operator is None:
         return  # upstream's own build and release machinery
     message = "${CANN_SET_ENV:?请先 export CANN_SET_ENV=CANN 的 set_env.sh 路径}"
     for _, word, _ in sourced(context):
