@@ -43,7 +43,7 @@ def bare_cmake(context: Context) -> Iterator[Hit]:
 def _configured(view: View, context: Context, *, fixable: bool = True) -> Iterator[Hit]:
     operator = context.place.operator
     for command in bash.commands(view):
-        words = command.effective
+        words = shelltext.words_run(command)
         if words and words[0].raw == "$":  # a prompt copied into a fence
             words = words[1:]
         if not words or bash.is_echoed(command):
@@ -52,7 +52,7 @@ def _configured(view: View, context: Context, *, fixable: bool = True) -> Iterat
         if name not in ("cmake", "cmake3") and not _CMAKE_VARIABLE.match(words[0].raw):
             continue
         places = _places(words[1:])
-        if places is None or _by_the_book(places):
+        if places is None or _by_the_book(view, places):
             continue
         args = {"command": _short(view.data[words[0].start : words[-1].end]), "operator": operator or "<op>"}
         hit = Hit(words[0].start, words[-1].end, args=args)
@@ -95,9 +95,17 @@ def _places(words: tuple[bash.Word, ...]) -> list[str] | None:
     return places or ([""] if preset else None)
 
 
-def _by_the_book(places: list[str]) -> bool:
+def _by_the_book(view: View, places: list[str]) -> bool:
     """The documented form: source and build folder both below ``${SHMEM_REPO}``."""
-    return len(places) >= 2 and all(_REPOSITORY.match(place) for place in places)
+    return len(places) >= 2 and all(_below_repository(view, place) for place in places)
+
+
+def _below_repository(view: View, place: str) -> bool:
+    if _REPOSITORY.match(place):
+        return True
+    named = re.match(r"\"?\$\{?(\w+)", place)
+    given = [a.raw for a in bash.assignments(view) if named is not None and a.name == named[1]]
+    return bool(given) and all(_REPOSITORY.match(raw) for raw in given)
 
 
 def _from_variables(places: list[str]) -> bool:

@@ -18,7 +18,6 @@ _NEEDS_ENVIRONMENT = re.compile(
     r"|\brun_case_matrix\.py"
 )
 _OWN_ENVIRONMENT = re.compile(r"\bset_env\.sh\b|scripts/(?:run|perf|run_baseline|run_matrix|build)\.sh|setvars|env\.sh")
-_TAKES_VALUE = {"-e", "--env", "-u", "--user", "-w", "--workdir", "--env-file", "--detach-keys"}
 _BASELINE = re.compile(r"run_baseline\.sh|build/bin/\w*(?:hccl|baseline)\w*", re.IGNORECASE)
 _PERF = re.compile(r"(?:^|/)perf\.sh\b|(?:^|/)run_perf\.sh\b")
 
@@ -49,13 +48,8 @@ def docker_exec_without_login_shell(context: Context) -> Iterator[Hit]:
 
 def _inner(command: bash.Command) -> tuple[bash.Word, ...] | None:
     """The words of the command run in the container; None for anything but ``docker exec``."""
-    words = command.effective
-    if command.effective_name not in ("docker", "podman", "nerdctl") or len(words) < 2 or words[1].value != "exec":
-        return None
-    index = 2
-    while index < len(words) and (words[index].value or words[index].raw).startswith("-"):
-        index += 2 if (words[index].value or "") in _TAKES_VALUE else 1
-    return words[index + 1 :]
+    words = shelltext.words_run(command)
+    return words if command.effective_name in ("docker", "podman", "nerdctl") and words != command.effective else None
 
 
 def perf_stages_in_one_shell(context: Context) -> Iterator[Hit]:

@@ -32,11 +32,12 @@ def lost_exit_status(context: Context) -> Iterator[Hit]:
     yield from exitpipes.piped(context)
     yield from exitpipes.in_subshell(context)
     yield from _nobody_reads(context)
+    yield from _swallowed(context)
 
 
 def _read_too_late(context: Context) -> Iterator[Hit]:
     """``wait "$pid"; echo done; ret=$?`` reads the status of echo."""
-    if shellflow.errexit(context):
+    if shellflow.errexit(context) and re.search(rb"\bset \+\w*e", context.code) is None:
         return
     for at in _status_reads(context):
         leaf = context.file.root.descendant_for_byte_range(at, at + 1)
@@ -134,3 +135,39 @@ def _nobody_reads(context: Context) -> Iterator[Hit]:
         end = words[1].end if what == "checker" and len(words) > 1 else words[0].end
         key = "unread-checker" if what == "checker" else "unread-pe"
         yield Hit(words[0].start, end, key, args, fix)
+
+
+def _swallowed(context: Context) -> Iterator[Hit]:
+    """``wait "$pid" || echo failed``: the failure is printed and becomes a success."""
+    for command in bash.commands(context):
+        waits = command.name == "wait" and command.args
+        if not waits and not shellflow.role(context, command):
+            continue
+        plain = command.node
+        if plain.parent is not None and plain.parent.type == "redirected_statement":
+            plain = plain.parent
+        around = plain.parent
+        if around is None or around.type != "list" or around.named_children[0].id != plain.id:
+            continue
+        right = around.named_children[-1]
+        outer = around.parent
+        if (
+            outer is not None
+            and outer.type == "redirected_statement"
+            and b">&2" not in context.data[around.end_byte : outer.end_byte]
+        ):
+            continue
+        either = len(around.named_children) == 2 and any(c.type == "||" for c in around.children)
+        if not either or shellflow.in_list_or_test(around) or not _only_says(context, right):
+            continue
+        if shellflow.is_background(around) or shellflow.in_cleanup(context, around):
+            continue
+        yield Hit(right.start_byte, right.end_byte, "swallowed", {"command": _short(context, command)})
+
+
+def _only_says(context: Context, node: Node) -> bool:
+    """Whether a command prints to the user and nothing more (a file may be read later)."""
+    command = shellflow.command_at(context, node)
+    if command is None or command.name not in ("echo", "printf"):
+        return False
+    return node.type == "command" or re.search(rb">\s*(?!&2)\S", context.data[command.end : node.end_byte]) is None

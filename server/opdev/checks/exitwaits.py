@@ -32,8 +32,9 @@ def bare(context: Context) -> Iterator[Hit]:
     for command in bash.commands(context):
         if command.name != "wait":
             continue
+        last = command.args and command.args[0].raw.strip('"') in ("$!", "${!}") and bash.in_loop(command.node) is None
         many = _many(command)
-        if command.args and not many:
+        if command.args and not many and not last:
             continue
         scope = shellflow.scope_of(context, command.node)
         started = [n for n in _started(context, scope) if n.start_byte < command.start]
@@ -46,12 +47,12 @@ def bare(context: Context) -> Iterator[Hit]:
         ):
             continue
         statuses = [n for n in started if not _is_tool(context, n) and not _keeps_status(context, n)]
-        if not statuses:
+        if not statuses or (last and len(statuses) < 2 and bash.in_loop(statuses[0]) is None):
             continue
         first = statuses[0]
         args = {"count": len(statuses), "command": " ".join(context.text(first).split())[:40]}
         fix = _waits_for_each(context, command, statuses)
-        yield Hit(command.start, command.end, "wait-many" if many else "wait-bare", args, fix)
+        yield Hit(command.start, command.end, "wait-many" if many or last else "wait-bare", args, fix)
 
 
 def _many(command: bash.Command) -> bool:
@@ -63,7 +64,7 @@ def _many(command: bash.Command) -> bool:
 
 
 def _each_waited(command: bash.Command) -> bool:
-    return bool(command.args) and not _many(command)
+    return bool(command.args) and not _many(command) and command.args[0].raw.strip('"') not in ("$!", "${!}")
 
 
 def _started(context: Context, scope: Node) -> list[Node]:

@@ -29,7 +29,7 @@ _HOST_AND_PORT = re.compile(
 )
 _CHANCE = re.compile(r"RANDOM|\$\$|BASHPID|PPID|SECONDS|EPOCH|UID\b|\$\((?!\()|`")
 _VARIABLE = re.compile(r"\$\{?(\w+)|\b([A-Za-z_]\w*)\b")
-_PRINTERS = {"echo", "printf", "log", "grep", "sed", "awk", "curl", "wget", "nc", "docker", "read", "usage", "info",
+_PRINTERS = {"echo", "printf", "log", "grep", "sed", "awk", "curl", "wget", "nc", "read", "usage", "info",
              "warn", "error", "fail", "die", "test", "["}  # fmt: skip
 _LITERAL = re.compile(r"(?<![\w/.-])(?:tcp6?://)(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9_.-]+):\d+(?![\w.])")
 _LAUNCHERS = re.compile(rb"(?<![&>])&[ \t]*(?:#|\r?$)|\b(?:mpirun|mpiexec|torchrun|msprun)\b", re.MULTILINE)
@@ -105,6 +105,7 @@ def _ignoring_default(context: Context, node: Node, match: re.Match[str], variab
 
 def _port_is(context: Context, port: str, depth: int = 0) -> str | None:
     """How a port comes about: ``fixed``, ``computed`` (the same for the same arguments) or None."""
+    port = re.sub(r"^\$\(\s*expr\s+(.*)\)$", r"$((\1))", port)
     if _CHANCE.search(port) or depth > 3:
         return None
     bare = re.fullmatch(r"\$\{?(\w+)\}?", port)
@@ -202,7 +203,9 @@ def _in_word(context: Context, node: Node, before: str, command: str) -> Iterato
     elif bare is not None and not bare.scheme and bare.numeric_host and bare.port and "--" not in before:
         spans = [(text.index(value), text.index(value) + len(value))] if _ENDPOINT_OPTION.fullmatch(before) else []
     else:
-        spans = [m.span() for m in _LITERAL.finditer(text) if not text[: m.start()].endswith(("-", "="))]
+        ours = endpoints.variable_of(option) is not None  # env IPPORT=…, docker exec -e IPPORT=…
+        found_here = [] if before in ("-H", "--host") else _LITERAL.finditer(text)
+        spans = [m.span() for m in found_here if ours or not text[: m.start()].endswith(("-", "="))]
     for low, high in spans:
         found = text[low:high]
         if not (parsed := endpoints.parse(found)) or not parsed.port:

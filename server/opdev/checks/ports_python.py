@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from opdev.checks import endpoints
 from opdev.checks.endpoints import IPPORT
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit
+from opdev.rules.model import Edit, Fix, Hit, Severity
 from opdev.syntax import py
 from opdev.syntax.tree import ancestors
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _QUOTED = re.compile(
     rb"""(?P<f>\b[fF])?(?P<q>["'])(?P<text>(?:tcp6?://[^"'\n]+|(?:[\d.]+|localhost|\[[0-9A-Fa-f:]+\]):\d+))(?P=q)"""
 )
+_SUM = re.compile(rb"""["']tcp6?://[A-Za-z0-9_.\[\]:-]+:["']\s*\+\s*str\((?P<port>[^()\n]+)\)""")
 _FALLBACK_CALLS = {"get", "getenv", "setdefault", "pop", "print", "log", "info", "debug", "warning", "error",
                    "startswith", "endswith", "replace", "split", "match", "fullmatch", "search", "findall", "raises",
                    "init_process_group", "assertEqual"}  # fmt: skip
@@ -46,15 +47,12 @@ def hardcoded(context: Context) -> Iterator[Hit]:
         found = endpoints.parse(text)
         if found is None or not found.port:
             continue
-        default = _is_default(node)
-        yield Hit(
-            start,
-            end,
-            "option" if default else "default",
-            args,
-            _fix(context, node, variable),
-            severity="warning" if default else None,
-        )
+        fix = _fix(context, node, variable)
+        if (default := _is_default(node)) is not None:
+            yield Hit(start, end, "option", args, fix, severity="warning" if default == "parameter" else None)
+        else:
+            yield Hit(start, end, args=args, fix=fix)
+    yield from _added_up(context)
 
 
 def _string_at(context: Context, at: int) -> Node | None:
@@ -137,17 +135,29 @@ def _is_default_for(context: Context, node: Node) -> bool:
     return used.search(context.code) is not None
 
 
-def _is_default(node: Node) -> bool:
-    """A command line's or a parameter's default."""
+def _is_default(node: Node) -> str | None:
+    """``option`` or ``parameter`` for the default of either, None for anything else."""
     parent = node.parent
     if parent is None:
-        return False
+        return None
     if parent.type in ("default_parameter", "typed_default_parameter"):
-        return True
-    if parent.type != "keyword_argument":
-        return False
-    name = parent.child_by_field_name("name")
-    return name is not None and name.text == b"default"
+        return "parameter"
+    name = parent.child_by_field_name("name") if parent.type == "keyword_argument" else None
+    return "option" if name is not None and name.text == b"default" else None
+
+
+def _added_up(context: Context) -> Iterator[Hit]:
+    """``"tcp://127.0.0.1:" + str(8662 + rank)``."""
+    for match in _SUM.finditer(context.nocomment):
+        node = _string_at(context, match.start())
+        if node is None or _has_fallback(context, node, IPPORT):
+            continue
+        how = _port_is(context, f"tcp://h:{{{match['port'].decode('utf-8', 'replace')}}}")
+        if how is not None:
+            name = _target(context, node.parent) if node.parent is not None else ""
+            args = {"name": name or IPPORT, "value": match[0].decode("utf-8", "replace"), "env": IPPORT}
+            severity: Severity | None = "warning" if how == "computed" else None
+            yield Hit(match.start(), match.end(), how, args, severity=severity)
 
 
 def _port_is(context: Context, text: str) -> str | None:

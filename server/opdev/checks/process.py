@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from opdev.checks import shelltext
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _FINDERS = {"pgrep", "pidof", "ps", "lsof", "fuser"}
 _PKILL_TAKES = {"-s", "--signal", "-u", "--euid", "-U", "--uid", "-G", "--group", "-t", "--terminal", "-F", "--pidfile"}
-_OWN_FLAGS = re.compile(r"-[a-zA-Z]*[Pgs]$|--(?:parent|pgroup|session|pidfile)\b|-F$")
+_OWN_FLAGS = re.compile(r"-[a-z]*[Pgs]$|--(?:parent|pgroup|session|pidfile)\b|-F$")
 _BINARY_NAME = re.compile(r"BIN|EXE|PATH|DIR|PATTERN", re.IGNORECASE)
 _NAME_ONLY = re.compile(r"^(?:OP|OP_NAME|OPERATOR|EXAMPLE|NAME|APP|APP_NAME|CASE|op|op_name|name)$")
 
@@ -47,8 +48,13 @@ def unscoped_process_kill(context: Context) -> Iterator[Hit]:
     if introduced_as_wrong(context):
         return
     if context.file.language == "python":
+        kills = re.search(rb"\bos\.kill(?:pg)?\s*\(", context.code) is not None
         for text in shelltext.in_python(context):
             yield from (hit.moved(text.start) for hit in _hits(text.view, fixable=False))
+            if kills:
+                # `for pid in check_output(["pgrep", …]): os.kill(pid)`: the search is all shell sees.
+                for found in _searches(text.view, text.view.file.root, context.place.operator):
+                    yield _hit(context.place.operator, found, fixable=False).moved(text.start)
         return
     in_fence = "docs-fence" in context.kinds
     for hit in _hits(context):
@@ -78,7 +84,7 @@ def _narrowed(kill: _Kill, operator: str) -> Fix | None:
     own = operator in word.value
     if not own and not re.fullmatch(r"(?:acl)?shmem\w*", word.value):
         return None
-    words = command.effective
+    words = shelltext.words_run(command)
     flags = [w.value or "" for w in words[1:] if (w.value or "").startswith("-")]
     name = (words[0].value or "").rsplit("/", 1)[-1]
     full = any(re.fullmatch(r"-[a-zA-Z]*f|--full", f) for f in flags)
@@ -93,14 +99,15 @@ def _narrowed(kill: _Kill, operator: str) -> Fix | None:
 
 
 def _kills(view: View, operator: str | None) -> Iterator[_Kill]:
-    docker = any(c.effective_name == "docker" and "exec" in [w.value for w in c.words] for c in bash.commands(view))
+    docker = any(shelltext.words_run(c) != c.effective and c.effective_name != "ssh" for c in bash.commands(view))
     for command in bash.commands(view):
-        words = command.effective
-        name = command.effective_name
+        words = shelltext.words_run(command)
+        name = ((words[0].value if words else None) or "").rsplit("/", 1)[-1]
         if any(w.value in ("-0", "-l", "--list") for w in words):
             continue
         if name in ("pkill", "killall"):
-            yield from _by_pattern(view, command, words, name, operator, docker=docker)
+            on_host = docker and words == command.effective
+            yield from _by_pattern(view, command, words, name, operator, docker=on_host)
         elif name in ("kill", "xargs"):
             yield from _by_search(view, command, words, name, operator)
         elif name == "fuser" and any(re.fullmatch(r"-\w*k\w*|--kill", w.value or "") for w in words[1:]):
@@ -164,7 +171,7 @@ def _sources(view: View, command: bash.Command, name: str) -> Iterator[Node]:
         if pipeline is not None:
             yield pipeline
         return
-    for word in command.effective[1:]:
+    for word in shelltext.words_run(command)[1:]:
         inner = [n for n in walk(word.node) if n.type in ("command_substitution", "process_substitution")]
         if inner:
             yield inner[0]
@@ -198,8 +205,10 @@ def _searches(view: View, source: Node, operator: str | None) -> Iterator[_Kill]
             return
         if tool == "pgrep" and any(_OWN_FLAGS.match(w.value or "") for w in command.args):
             return
-        if tool == "ps" and any((w.value or "") in ("--ppid", "-C") for w in command.args):
+        if tool == "ps" and any((w.value or "") == "--ppid" for w in command.args):
             return
+        if tool == "ps":
+            patterns += [w for flag, w in pairwise(command.args) if flag.value == "-C"]
         if tool in ("pgrep", "pidof") or (tool in ("grep", "egrep") and "ps" in names):
             words = [w for w in command.effective[1:] if not (w.value or "").startswith("-")]
             inverted = any(re.fullmatch(r"-\w*v\w*|--invert-match", w.value or "") for w in command.args)

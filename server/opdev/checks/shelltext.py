@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _RUNNERS = ("system", "popen", "run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput",
             "create_subprocess_shell")  # fmt: skip
 _MODULES = ("os", "subprocess", "sp", "asyncio")
+_TAKES_VALUE = {"-e", "--env", "-u", "--user", "-w", "--workdir", "--env-file", "--detach-keys", "-p", "-i", "-o", "-l"}
 _OPEN = re.compile(rb"^[a-zA-Z]*(?:'''|\"\"\"|'|\")")
 
 
@@ -35,6 +36,22 @@ class ShellText:
 
     view: View
     start: int
+
+
+def words_run(command: bash.Command) -> tuple[bash.Word, ...]:
+    """The words of the command that really runs: past ``docker exec box`` and ``ssh host`` too."""
+    words = command.effective
+    name = command.effective_name
+    index = 1
+    if name in ("docker", "podman", "nerdctl"):
+        if len(words) < 2 or words[1].value != "exec":
+            return words
+        index = 2
+    elif name != "ssh":
+        return words
+    while index < len(words) and (words[index].value or words[index].raw).startswith("-"):
+        index += 2 if (words[index].value or "") in _TAKES_VALUE else 1
+    return words[index + 1 :]
 
 
 def in_python(context: View) -> Iterator[ShellText]:
@@ -75,6 +92,8 @@ def _text(around: View, text: bytes, start: int) -> ShellText:
 
 def _resolved(context: View, node: Node, use: Node) -> Node | None:
     """The command itself: where a name is given, the one value it has before."""
+    if node.type == "call":
+        return _unsplit(context, node)
     if node.type != "identifier":
         return node
     scope = ancestor(use, "function_definition") or context.file.root
@@ -87,6 +106,17 @@ def _resolved(context: View, node: Node, use: Node) -> Node | None:
         if parent is not None and parent.type == "assignment" and parent.child_by_field_name("left") == here:
             found = parent.child_by_field_name("right")
     return found
+
+
+def _unsplit(context: View, node: Node) -> Node | None:
+    """The text in ``"cmake ..".split()`` and ``shlex.split("cmake ..")``."""
+    function = node.child_by_field_name("function")
+    arguments = node.child_by_field_name("arguments")
+    if function is None or arguments is None or not context.text(function).endswith(".split"):
+        return None
+    if context.text(function) == "shlex.split":
+        return arguments.named_children[0] if arguments.named_children else None
+    return function.child_by_field_name("object")
 
 
 def _masked(context: View, node: Node) -> bytes | None:
