@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _CALL = re.compile(
     rb"(?P<name>[A-Za-z_]\w*)[ \t]*(?P<targs><[^<>;(){}]*(?:<[^<>;(){}]*>[^<>;(){}]*)*>)?[ \t]*(?=\()", re.ASCII
 )
+_LAUNCH = re.compile(rb"(?P<name>[A-Za-z_]\w*)[ \t]*(?:<[^<>;(){}]*>)?[ \t\r\n]*<<<(?P<config>[^;{}]*?)>>>", re.ASCII)
 _LEAD = re.compile(rb"(?:[A-Za-z_]\w*[ \t]*::[ \t]*)*(?:template[ \t]+)?$")
 _KEYWORDS = frozenset(
     b"if for while switch return sizeof alignof decltype catch static_cast reinterpret_cast const_cast dynamic_cast "
@@ -49,7 +50,11 @@ def canonical(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """One call, read from the text.  ``name`` is the last part of the callee in its present spelling."""
+    """One call, read from the text.  ``name`` is the last part of the callee in its present spelling.
+
+    A kernel launch is an event named ``<<<`` whose arguments are what stands between the brackets;
+    a lambda is one named ``{``.
+    """
 
     name: str
     start: int
@@ -340,6 +345,13 @@ class _Reader:
 
 
 def _events(code: bytes, start: int, end: int) -> Iterator[Event]:
+    if code.find(b"<<<", start, end) >= 0:
+        for match in _LAUNCH.finditer(code, start, end):
+            config = tuple(squeeze(a) for a in split_args(match["config"].decode("utf-8", "replace")))
+            written = match["name"].decode("ascii")
+            yield Event(
+                "<<<", match.start(), match.start("name"), match.end("name"), match.end(), config, (), "", written
+            )
     for match in _CALL.finditer(code, start, end):
         name = match["name"]
         if name in _KEYWORDS:
