@@ -162,6 +162,8 @@ def _whole_lines(context: Context, command: cmake.Command) -> tuple[int | None, 
     end = len(data) if newline < 0 else newline + 1
     if data[begin : command.start].strip() or data[command.end : end].strip():
         return None, None
+    if data[:begin].endswith(b"\n\n") and data[end : end + 1] == b"\n":
+        end += 1  # no two blank lines where one command stood
     return begin, end
 
 

@@ -28,8 +28,9 @@ setup_shmem_runtime_env() {
     if [[ -z "${ASCEND_HOME_PATH:-}" ]]; then
         source "${CANN_SET_ENV:?export CANN_SET_ENV=path-of-CANN-set_env.sh first}"
     fi
+    export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}"
     source "${repo}/install/set_env.sh" || return 1
-    export LD_LIBRARY_PATH="${repo}/build/lib:${LD_LIBRARY_PATH:-}"
+    export LD_LIBRARY_PATH="${repo}/build/lib:${LD_LIBRARY_PATH}"
     if [[ -n "${op_dir}" ]]; then
         export LD_LIBRARY_PATH="${op_dir}/build/lib:${LD_LIBRARY_PATH}"
     fi

@@ -139,6 +139,8 @@ def unknown_option_ignored(context: Context) -> Iterator[Hit]:
             continue
         if any(p.strip("\"'\\") in ("*", "?", "-*", "--*") or p.startswith(("*", "-*")) for p in patterns):
             continue
+        if not patterns:
+            continue
         shifts = any(
             c.name == "shift" and not node.start_byte <= c.start < node.end_byte
             for c in bash.commands(context)

@@ -62,7 +62,7 @@ def _may_be_empty(context: Context, name: str) -> bool:
     given = values(context).get(name, [])
     if re.search(rb"-[nz]\s+\"?\$\{?%s\b" % name.encode(), context.code):
         return False
-    if any(c.type == "for_statement" for c in _binders(context, name)):
+    if name in _loop_variables(context):
         return False
     for assigned in given:
         raw = assigned.raw.strip("\"'")
@@ -77,14 +77,15 @@ def _may_be_empty(context: Context, name: str) -> bool:
     return not given
 
 
-def _binders(context: Context, name: str) -> list[Node]:
-    return [
-        n
-        for n in walk(context.file.root)
-        if n.type == "for_statement"
-        and (v := n.child_by_field_name("variable")) is not None
-        and context.text(v) == name
-    ]
+def _loop_variables(context: Context) -> frozenset[str]:
+    """Variables that a ``for`` or ``select`` sets."""
+
+    def collect() -> frozenset[str]:
+        loops = (n for n in walk(context.file.root) if n.type in ("for_statement", "select_statement"))
+        named = (n.child_by_field_name("variable") for n in loops)
+        return frozenset(context.text(n) for n in named if n is not None)
+
+    return context.file.memo("runtime_variables.loops", collect)
 
 
 def _is_list(context: Context, name: str) -> bool:
@@ -131,12 +132,7 @@ def unset_variable(context: Context) -> Iterator[Hit]:
 
 
 def _set_names(context: Context) -> set[str]:
-    names = set(values(context))
-    for node in walk(context.file.root):
-        if node.type in ("for_statement", "select_statement"):
-            variable = node.child_by_field_name("variable")
-            if variable is not None:
-                names.add(context.text(variable))
+    names = set(values(context)) | _loop_variables(context)
     for command in bash.commands(context):
         if command.name in ("read", "mapfile", "readarray", "getopts", "printf", "export", "declare", "local"):
             names |= {w.loose for w in command.args}
