@@ -114,3 +114,18 @@ def debug_build_by_default(context: Context) -> Iterator[Hit]:
             if value.text.upper() in ("ON", "1", "TRUE", "YES"):
                 fix = Fix((Edit(value.start, value.end, "OFF"),))
                 yield Hit(value.start, value.end, "option", {"switch": command.texts[0]}, fix)
+
+
+def missing_shmem_include(context: Context) -> Iterator[Hit]:
+    """Device code built without SHMEM's headers on the include path."""
+    if cmake.commands(context, "find_package", "add_subdirectory") and b"shmem" in context.code.lower():
+        return  # an imported target may bring the headers
+    for target in _device_targets(context):
+        folders = _options(context, target, "target_include_directories", "include_directories")
+        folders += _options(context, target, "target_compile_options", "add_compile_options")
+        if any("shmem" in f.lower() or re.fullmatch(r"\$\{\w*INC\w*\}", f) for f in folders):
+            continue
+        name = target.command.args[0]
+        line = f"target_include_directories({target.written} PRIVATE $ENV{{SHMEM_HOME_PATH}}/shmem/include)"
+        fix = Fix((lines_after(context, target.command.node, line),))
+        yield Hit(name.start, name.end, args={"target": target.name}, fix=fix)

@@ -228,3 +228,24 @@ def unregistered_example(context: Context) -> Iterator[Hit]:
     first = next((c for c in cmake.commands(context) if ancestor(c.node, "if_condition") is None), None)
     if first is not None:
         yield Hit(first.name_node.start_byte, first.name_node.end_byte, args={"operator": operator})
+
+
+def no_runtime_path(context: Context) -> Iterator[Hit]:
+    """A binary that finds libshmem.so neither by its own path nor by what the scripts set."""
+    project = context.project
+    built = [t for t in targets(context) if t.executable and not in_definition(t.command.node)]
+    if project is None or not built or context.place.relative != "CMakeLists.txt":
+        return
+    libraries = {t for c in cmake.commands(context, "target_link_libraries", "link_libraries") for t in c.texts}
+    if (
+        not {"shmem", "aclshmem"} & libraries
+        or re.search(rb"(?i)rpath", context.code)
+        or cmake.commands(context, "include")
+    ):
+        return
+    scripts = list(project.files("run-script", "perf-script", "wrapper-script"))
+    set_up = re.compile(rb"LD_LIBRARY_PATH|set_env\.sh|setup_shmem_runtime_env|^\s*(?:source|\.)\s", re.MULTILINE)
+    if not scripts or any(set_up.search(f.code) for f in scripts):
+        return
+    name = built[0].command.args[0]
+    yield Hit(name.start, name.end, args={"target": built[0].name})

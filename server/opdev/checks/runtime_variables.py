@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from opdev.checks.pe_launch import launches, sourced, values
 from opdev.checks.runtime_script import strict_options
@@ -13,9 +12,6 @@ from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import bash
 from opdev.syntax.tree import ancestor, ancestors, walk
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 
 def dangerous_rm(context: Context) -> Iterator[Hit]:
