@@ -98,8 +98,15 @@ def ignored_storage_offset(context: Context) -> Iterator[Hit]:
                 context.code[function.start_byte : function.end_byte],
             ):
                 continue
-            edit = Edit(access.base.end_byte, access.node.end_byte, ".data_ptr()")
-            yield Hit(access.node.start_byte, access.node.end_byte, args={"name": name}, fix=Fix((edit,)))
+            edits = [Edit(access.base.end_byte, access.node.end_byte, ".data_ptr()")]
+            if access.name:
+                # From there on the tensor has its own bytes only, not the whole storage's.
+                size = re.compile(
+                    rb"(?<![\w.])" + name.encode() + rb"(?P<size>\s*\.\s*storage\s*\(\s*\)\s*\.\s*nbytes\s*\(\s*\))"
+                )
+                found = size.finditer(context.code, function.start_byte, function.end_byte)
+                edits += [Edit(m.start("size"), m.end("size"), ".nbytes()") for m in found]
+            yield Hit(access.node.start_byte, access.node.end_byte, args={"name": name}, fix=Fix(tuple(edits)))
 
 
 def role(name: str) -> str:
