@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit
+from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import cpp
 from opdev.syntax.cpp_flow import flow_of
 from opdev.syntax.tree import ancestors
@@ -134,8 +134,33 @@ def odd_peak_bandwidth(context: Context) -> Iterator[Hit]:
         yield Hit(match.start("value"), match.end("value"), args={"value": match["value"].decode()})
 
 
+_FETCHES = re.compile(rb"(?i)\b\w*(?:prof|perf)\w*\s*(?:<[^<>;]*>\s*)?\(")
+
+
 def profile_not_exported(context: Context) -> Iterator[Hit]:
-    """Cycles counted in the kernel, and nobody fetches them; or before the kernel is done."""
+    """Cycles counted in a kernel of the operator, and no host file that fetches them."""
+    project = context.project
+    if project is None or not context.file.path.endswith(("/main.cpp", "/main.cc")):
+        return
+    # A helper of another folder may fetch them: anything of the kind that is called counts.
+    if any(_FETCHES.search(file.code) for file in project.files("host")):
+        return
+    for kernel in project.files("kernel"):
+        probe = re.search(rb"\bSHMEMI_PROF_(?:START|END)\b", kernel.code)
+        if probe is None:
+            continue
+        for function in cpp.functions(context):
+            if cpp.function_name(context.file, function) == "main":
+                declarator = function.child_by_field_name("declarator") or function
+                notes = {"zh": "这里在计数", "en": "counted here"}
+                related = (Related(probe.start(), probe.end(), notes, kernel.path),)
+                args = {"kernel": kernel.path.rpartition("/")[2]}
+                yield Hit(declarator.start_byte, declarator.end_byte, args=args, related=related)
+                return
+
+
+def profile_before_sync(context: Context) -> Iterator[Hit]:
+    """Counters fetched between a launch and the first synchronisation."""
     flow = flow_of(context)
     for event in flow.named("aclshmemx_get_prof") if flow is not None else []:
         waited = any(
