@@ -89,8 +89,20 @@ def unbalanced_event_flag(context: Context) -> Iterator[Hit]:
     for event, use, flow in _suspects(context):
         if _waiting_loop(flow, event) is not None or not _comparable(use, flow):
             continue
+        innocent = _not_using(context, event)
         for identity in use.balance:
-            yield from _unbalanced(flow, event, identity)
+            if not any(_handed_on(e, identity) and e.name not in innocent for e in flow.events):
+                yield from _unbalanced(flow, event, identity, header="header" in context.kinds)
+
+
+def _not_using(context: Context, event: str) -> set[str]:
+    """Functions of the file that never touch ``event``: they may be given its id."""
+    using = {use.start for use in _uses(context)[event]}
+    names: dict[str, bool] = {}
+    for function in cpp.functions(context):
+        name = cpp.function_name(context.file, function)
+        names[name] = names.get(name, False) or function.start_byte in using
+    return {name for name, uses in names.items() if not uses}
 
 
 def _comparable(use: _Use, flow: Flow) -> bool:
@@ -116,34 +128,42 @@ def _moving(block: Block) -> set[str]:
     return found
 
 
-def _unbalanced(flow: Flow, event: str, identity: str) -> Iterator[Hit]:
-    waited: dict[Event, set[int]] = {}
-    sets: list[Event] = []
+def _unbalanced(flow: Flow, event: str, identity: str, *, header: bool) -> Iterator[Hit]:
+    waited: dict[Event, set[bool]] = {}
+    sets: set[Event] = set()
+    consumed: set[Event] = set()
 
-    def step(call: Event, count: int) -> int:
+    def step(call: Event, pending: tuple[Event, ...]) -> tuple[Event, ...]:
         kind = effect(call).kind
         if kind not in ("set", "wait") or "_".join(hard_event(call)) != event or _identity(event_id(call)) != identity:
-            return count
+            return pending
         if kind == "set":
-            sets.append(call)
-            return min(count + 1, 4)
-        waited.setdefault(call, set()).add(count)
-        return max(count - 1, 0)
+            sets.add(call)
+            return (*pending, call)[-4:]
+        waited.setdefault(call, set()).add(bool(pending))
+        # The latest set is taken for the one waited for: an older one that is left over stays in sight.
+        consumed.update(pending[-1:])
+        return pending[:-1]
 
-    ends = explore(flow.body, 0, step, repeated=flow.repeated, loops_run=True)
+    start: tuple[Event, ...] = ()
+    ends = explore(flow.body, start, step, repeated=flow.repeated, loops_run=True)
     if ends is None:
         return
-    helpers = any(effect(e).kind == "helper" for e in flow.events)
     entry = is_entry(flow.head)
-    early = [wait for wait, counts in waited.items() if counts == {0}]
-    uneven = len(set(sets)) != len(waited)
+    early = [wait for wait, had in waited.items() if had == {False}]
+    left = {e for _, pending in ends for e in pending} - consumed
     # A helper that waits first and sets last is primed by its caller.
-    if early and (entry or (uneven and sets)) and (sets or not helpers):
+    if early and (entry or (sets and len(sets) != len(waited)) or not (sets or header)):
         for wait in sorted(early, key=lambda e: e.start):
             yield Hit(wait.start, wait.end, message="wait", args={"event": event, "id": event_id(wait)})
-    elif sets and not early and all(count > 0 for _, count in ends) and (waited or (entry and not helpers)):
-        last = max(sets, key=lambda e: e.start)
-        yield Hit(last.start, last.end, args={"event": event, "id": event_id(last)})
+    elif not early and (waited or entry or not header):
+        for one in sorted(left, key=lambda e: e.start):
+            yield Hit(one.start, one.end, args={"event": event, "id": event_id(one)})
+
+
+def _handed_on(event: Event, identity: str) -> bool:
+    """Whether a helper gets the event id, to set or wait for itself."""
+    return effect(event).kind == "helper" and any(_identity(a) == identity for a in event.args)
 
 
 def _waiting_loop(flow: Flow, event: str) -> tuple[Loop, Event, Event] | None:

@@ -10,7 +10,7 @@ from opdev.checks.sync_fixes import indent_at, related
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp
-from opdev.syntax.cpp_flow import Event, Flow, Jump, flow_of
+from opdev.syntax.cpp_flow import Event, Flow, Jump, function_flow
 from opdev.syntax.cpp_paths import explore
 from opdev.syntax.cpp_text import split_args, squeeze
 
@@ -19,17 +19,43 @@ _NOTES = {"start": {"zh": "在这里开始计时", "en": "the timing starts here
 
 def unbalanced_prof_frame(context: Context) -> Iterator[Hit]:
     """SHMEMI_PROF_START and END that do not pair on some way through the function (SH332)."""
-    flow = flow_of(context)
-    if flow is None:
-        return
-    frames: dict[str, list[Event]] = {}
-    for event in flow.named("SHMEMI_PROF_START", "SHMEMI_PROF_END"):
-        frames.setdefault(event.arg(0), []).append(event)
-    for frame, events in frames.items():
-        yield from _frame(context, flow, frame, events)
+    functions: list[tuple[Flow, dict[str, list[Event]]]] = []
+    for function in cpp.functions(context):
+        if not _may_be_uneven(context.code, function.start_byte, function.end_byte):
+            continue
+        flow = function_flow(context.file, function)
+        if flow is not None:
+            frames: dict[str, list[Event]] = {}
+            for event in flow.named("SHMEMI_PROF_START", "SHMEMI_PROF_END"):
+                frames.setdefault(event.arg(0), []).append(event)
+            functions.append((flow, frames))
+    halves = [{e.name for e in events} for _, frames in functions for events in frames.values()]
+    # A START here and an END there, in two functions of the file, are a pair as far as anybody can tell.
+    split = {"SHMEMI_PROF_START"} in halves and {"SHMEMI_PROF_END"} in halves
+    for flow, frames in functions:
+        for frame, events in frames.items():
+            yield from _frame(context, flow, frame, events, split=split and len(functions) > 1)
 
 
-def _frame(context: Context, flow: Flow, frame: str, events: list[Event]) -> Iterator[Hit]:
+_PROF = re.compile(rb"\bSHMEMI_PROF_(?P<what>START|END)\s*\((?P<frame>[^()]*)\)|\b(?:return|continue|break|goto)\b")
+
+
+def _may_be_uneven(code: bytes, start: int, end: int) -> bool:
+    """Whether the probes of a function are worth following: uneven in number, or a jump between them."""
+    open_frames: dict[bytes, int] = {}
+    for match in _PROF.finditer(code, start, end):
+        if match["what"] is None:
+            if any(open_frames.values()):
+                return True
+            continue
+        frame = match["frame"].strip()
+        open_frames[frame] = open_frames.get(frame, 0) + (1 if match["what"] == b"START" else -1)
+        if open_frames[frame] not in (0, 1):
+            return True
+    return any(open_frames.values())
+
+
+def _frame(context: Context, flow: Flow, frame: str, events: list[Event], *, split: bool) -> Iterator[Hit]:
     seen: dict[Event, set[int]] = {}
 
     def step(event: Event, count: int) -> int:
@@ -43,9 +69,9 @@ def _frame(context: Context, flow: Flow, frame: str, events: list[Event]) -> Ite
         return
     starts = [e for e in events if e.name.endswith("START")]
     stops = [e for e in events if e.name.endswith("END")]
-    # The other half may stand in another function; a kernel entry has no other.
     if not starts or not stops:
-        for event in events if is_entry(flow.head) else ():
+        alone = is_entry(flow.head) or not (split or "header" in context.kinds)
+        for event in events if alone else ():
             yield Hit(event.start, event.end, message="alone" if starts else "end", args={"frame": frame})
         return
     by_exit: dict[Jump | None, set[int]] = {}
