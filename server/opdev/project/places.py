@@ -2,7 +2,8 @@
 
 Delivered operators (``custom-ops/<op>``) are the default profile.  Files of a SHMEM or PyPTO
 checkout are upstream's own and judged softer (``in-tree``), except operators that were generated
-into ``examples/`` and say so by a ``docs/design.md``.
+into ``examples/`` and say so by a ``docs/design.md``.  The PyPTO framework's own files have their
+own profile (``pypto-tree``): next to no rule is about them.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ class Places:
             return Place("custom-ops", None, None, repo)
         if repo is not None:
             below = PurePosixPath(folder).relative_to(repo).parts
+            framework = self._file(f"{repo.rstrip('/')}/python/pypto/__init__.py")
+            if framework and below[:1] != ("custom",):
+                return Place("pypto-tree", None, None, repo)
             if below[:1] == ("examples",) and len(below) > 1:
                 root = str(PurePosixPath(repo, *below[:2]))
                 generated = self._file(f"{root}/docs/design.md")

@@ -73,9 +73,13 @@ class Selection:
                     yield active
 
 
+# Sample code in skill texts, and the PyPTO framework itself: only rules that say so apply.
+_QUIET = frozenset({"skill-text", "pypto-tree"})
+
+
 def activate(rule: Rule, profile: str, chosen: Severity | None = None) -> Active | None:
     """A rule under a profile: None where it is off there; soft is one level lower, without fixes."""
-    setting = rule.profiles.get(profile, "on")
+    setting = rule.profiles.get(profile, "off" if profile in _QUIET and rule.check != "builtin" else "on")
     if setting == "off":
         return None
     severity, fixable = rule.severity, True

@@ -1,0 +1,50 @@
+"""Where a file stands decides how it is judged."""
+
+from __future__ import annotations
+
+import pytest
+
+from opdev.project.places import Places
+
+DISK = {
+    "/s/include/shmem.h", "/s/version.info", "/s/examples/made/docs/design.md", "/p/python/pypto/__init__.py",
+    "/home/me/ops/put/docs/design.md", "/home/me/ag/CMakeLists.txt", "/home/me/ag/src/ag_kernel.cpp",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "profile", "operator", "relative"),
+    [
+        ("/w/custom-ops/ag/src/ag_kernel.cpp", "custom-ops", "ag", "src/ag_kernel.cpp"),
+        ("/s/custom-ops/ag/scripts/run.sh", "custom-ops", "ag", "scripts/run.sh"),
+        ("/w/custom-ops/scripts/build.sh", "custom-ops", None, "build.sh"),
+        ("/s/examples/allgather/run.sh", "in-tree", "allgather", "run.sh"),
+        ("/s/examples/made/src/main.cpp", "custom-ops", "made", "src/main.cpp"),
+        ("/s/src/host/init.cpp", "in-tree", None, "src/host/init.cpp"),
+        ("/s/CMakeLists.txt", "in-tree", None, "CMakeLists.txt"),
+        ("/s/.agents/skills/x.md", "skill-text", None, ".agents/skills/x.md"),
+        ("/p/framework/a.cpp", "pypto-tree", None, "framework/a.cpp"),
+        ("/p/examples/01/a.py", "pypto-tree", None, "examples/01/a.py"),
+        ("/p/custom/add/test_add.py", "custom-ops", "add", "test_add.py"),
+        ("/home/me/ops/put/scripts/run.sh", "custom-ops", "put", "scripts/run.sh"),
+        ("/home/me/ag/src/main.cpp", "custom-ops", "ag", "src/main.cpp"),
+        ("/home/me/other/x.cpp", "custom-ops", None, "x.cpp"),
+    ],
+)
+def test_places(path, profile, operator, relative):
+    place = Places(lambda p: p in DISK).of(path)
+
+    assert (place.profile, place.operator, place.relative) == (profile, operator, relative)
+
+
+def test_the_disk_is_asked_once_a_path_until_told_to_forget():
+    asked = []
+    places = Places(lambda p: bool(asked.append(p)))
+    for name in ("a", "b", "c"):
+        places.of(f"/x/y/{name}.cpp")
+    assert len(asked) == len(set(asked))
+
+    before = len(asked)
+    places.forget()
+    places.of("/x/y/a.cpp")
+    assert len(asked) > before
