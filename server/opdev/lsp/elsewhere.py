@@ -67,21 +67,25 @@ class Elsewhere:
         session = self._session
         self._scans += 1
         if not self.enabled:
-            self.clear()
+            self._take_back(list(self.pushed))
             return
         walker = self._walk(self._scans)
         current: list[str] = []
+        looked_at = 0
 
         def work(stop: Stop) -> None:
+            nonlocal looked_at
             while not stop():
                 if not current:
                     path = next(walker, None)
                     if path is None:
+                        log.info("workspace: %d files looked at", looked_at)
                         session.loop.call_soon_threadsafe(session.show_problems)
                         return
                     current.append(path)
                 self._file(current[-1], stop)
                 current.pop()
+                looked_at += 1
             raise Cancelled
 
         session.worker.submit("scan", Priority.SCAN, work)
@@ -91,12 +95,15 @@ class Elsewhere:
         """Whether the user wants to hear of files that are not open."""
         return self._session.settings.workspace and self._session.settings.enable
 
-    def clear(self, folder: str | None = None) -> None:
-        """Take back what was pushed (below ``folder``)."""
-        for path in list(self.pushed):
-            if folder is None or path.startswith(folder.rstrip("/") + "/"):
-                del self.pushed[path]
-                self._session.publish(self._session.uri_of(path), path, [])
+    def clear_outside(self) -> None:
+        """Take back what was pushed for files that are in no workspace folder any more."""
+        folders = tuple(folder.rstrip("/") + "/" for folder in self._session.documents.folder_paths)
+        self._take_back([path for path in self.pushed if not path.startswith(folders)])
+
+    def _take_back(self, paths: list[str]) -> None:
+        for path in paths:
+            del self.pushed[path]
+            self._session.publish(self._session.uri_of(path), path, [])
 
     def _walk(self, scan: int) -> Iterator[str]:
         seen: set[str] = set()

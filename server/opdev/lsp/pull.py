@@ -19,7 +19,9 @@ async def document(session: Session, params: Mapping[str, Any]) -> dict[str, Any
     if found is None or shown is None:
         # What is not open is pushed; an answer here would show it twice.
         return {"kind": "full", "items": []}
-    shown.answered, shown.answered_version = shown.result_id, shown.report.version
+    # Cross-file findings may have come in since this woke.
+    shown = session.now_shown(found) or shown
+    session.answered(found, shown)
     if params.get("previousResultId") == shown.result_id:
         return {"kind": "unchanged", "resultId": shown.result_id}
     return {"kind": "full", "resultId": shown.result_id, "items": shown.items}

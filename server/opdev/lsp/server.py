@@ -277,6 +277,7 @@ class Server:
         for new in fields.items(params, "event.added"):
             folder = Folder(fields.text(new, "uri"), str(new.get("name", "")))
             folders[key_of(folder.uri)] = folder
+        self.session.elsewhere.clear_outside()
         self.session.elsewhere.scan()
         self.watching.folders_changed()
 

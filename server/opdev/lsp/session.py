@@ -37,14 +37,11 @@ Ask = Callable[[str, Any], "Future[Any]"]
 
 @dataclass
 class Shown:
-    """The newest report of an open document, and what the client was last told of it."""
+    """The newest report of an open document, as the client gets it."""
 
     report: Report
     items: list[dict[str, Any]]
     lang: Lang
-    answered: str | None = None
-    """Result id of the last answer to a pull."""
-    answered_version: int = -1
 
     @cached_property
     def result_id(self) -> str:
@@ -82,6 +79,8 @@ class Session:
         self.elsewhere = Elsewhere(self)
         self._shown: dict[str, Shown] = {}
         self._waiting: dict[str, list[tuple[int, asyncio.Future[Shown | None]]]] = {}
+        self._answered: dict[str, tuple[int, str]] = {}
+        """(version, result id) of the last answer to a pull, by document."""
         self._problems: set[str] = set()
         self._refreshing = self._refresh_again = False
 
@@ -90,6 +89,7 @@ class Session:
     def opened(self, document: Document) -> None:
         """Lint a document that was opened."""
         self._shown.pop(document.key, None)
+        self._answered.pop(document.key, None)
         self.elsewhere.opened(document)
         self.lint(document)
 
@@ -101,6 +101,7 @@ class Session:
         """Forget a document; what stands on disk counts again."""
         key = document.key
         self._shown.pop(key, None)
+        self._answered.pop(key, None)
         self.worker.forget(("document", key))
         self.worker.submit(("forget", key), Priority.DOCUMENT, lambda _: self._forget(key))
         for _, future in self._waiting.pop(key, []):
@@ -131,6 +132,10 @@ class Session:
         """The findings of the newest version if they are there already (any thread)."""
         known = self._shown.get(document.key)
         return known if known is not None and known.report.version >= document.version else None
+
+    def answered(self, document: Document, shown: Shown) -> None:
+        """A pull was answered with this."""
+        self._answered[document.key] = (shown.report.version, shown.result_id)
 
     def reload(self, changed: settings.Settings | None = None) -> None:
         """Configuration, rules or settings changed: everything is judged anew."""
@@ -221,25 +226,24 @@ class Session:
         if self.documents.open.get(document.key) is not document:
             return
         before = self._shown.get(document.key)
-        if before is not None:
-            if before.report.version > shown.report.version:
-                return
-            shown.answered, shown.answered_version = before.answered, before.answered_version
+        if before is not None and before.report.version > shown.report.version:
+            return
         self._shown[document.key] = shown
         left = []
-        woken = False
         for version, future in self._waiting.pop(document.key, []):
             if version > shown.report.version:
                 left.append((version, future))
             elif not future.done():
                 future.set_result(shown)
-                woken = True
         if left:
             self._waiting[document.key] = left
         if not self.client.pulls:
             self.publish(document.uri, document.path, shown.items, shown.report.version)
-        elif not woken and shown.answered_version == shown.report.version and shown.answered != shown.result_id:
-            self.refresh()
+        else:
+            version, identity = self._answered.get(document.key, (-1, ""))
+            # A client pulls by itself after an edit, not after what else changes findings.
+            if version == shown.report.version and identity != shown.result_id:
+                self.refresh()
         self.show_problems()
         if self._first is not None:
             first, self._first = self._first, None

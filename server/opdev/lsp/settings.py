@@ -32,14 +32,17 @@ class Settings:
     trace: str = "off"
 
 
-def read(section: object) -> Settings:
-    """Settings from ``{"lang": "zh", "lint": {"enable": true, "select": […]}, …}``."""
-    if not isinstance(section, Mapping):
-        return Settings()
-    inner = section.get("opdev")
-    values: Mapping[str, Any] = inner if isinstance(inner, Mapping) else section
-    lint = values.get("lint")
-    lint = lint if isinstance(lint, Mapping) else {}
+def read(*sections: object) -> Settings:
+    """Settings from ``{"lang": "zh", "lint": {"enable": true, "select": […]}, …}``; later sections win."""
+    values: dict[str, Any] = {}
+    lint: dict[str, Any] = {}
+    for section in sections:
+        if isinstance(section, Mapping):
+            inner = section.get("opdev")
+            given = inner if isinstance(inner, Mapping) else section
+            values.update({key: value for key, value in given.items() if value is not None})
+            if isinstance(given.get("lint"), Mapping):
+                lint.update(given["lint"])
     lang = _one_of(values, "lang", ("zh", "en", "auto"))
     return Settings(
         lang=cast("Lang", lang) if lang in ("zh", "en") else None,

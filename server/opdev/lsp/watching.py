@@ -101,7 +101,7 @@ class Watching:
             self._apply(result[0])
 
     def _apply(self, section: dict[str, Any]) -> None:
-        changed = settings.read({**self._session.client.options, **section})
+        changed = settings.read(self._session.client.options, section)
         if changed != self._session.settings:
             self._session.reload(changed)
 
@@ -135,15 +135,15 @@ class Watching:
                 if event.event_type in ("created", "modified", "deleted", "moved", "closed") and not event.is_directory:
                     seen(str(event.src_path), str(event.dest_path or ""))
 
-        observer = Observer()
+        self._observer = observer = Observer()
+        observer.daemon = True
+        observer.start()
         for folder in self._session.documents.folder_paths:
             try:
                 observer.schedule(Handler(), folder, recursive=True)
             except OSError as error:
                 log.warning("%s cannot be watched: %s", folder, error)
-        observer.daemon = True
-        observer.start()
-        self._observer = observer
+        log.info("watching %s", ", ".join(self._session.documents.folder_paths))
 
     def _event(self, *paths: str) -> None:
         """On the observer's thread."""
