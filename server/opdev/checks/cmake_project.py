@@ -102,6 +102,9 @@ def unvalidated_home_path(context: Context) -> Iterator[Hit]:
         for command in cmake.commands(context, "set"):
             if len(command.texts) > 1 and f"$ENV{{{name}}}" in command.texts[1]:
                 held.add(command.texts[0])
+        for command in cmake.commands(context, "foreach"):
+            if name in command.texts[1:]:
+                held.add(f"${{{command.texts[0]}}}")
         if any(re.search(rf"(?<!\w){re.escape(h)}(?!\w)", text) for text in conditions for h in held):
             continue
         node = context.node_at(use.start(), use.end())
