@@ -297,15 +297,15 @@ _MIX_BARRIER = ("aclshmem_barrier", "aclshmem_barrier_all", "aclshmemx_barrier_v
 _FFTS = re.compile(
     rb"\b(?:util_set_ffts_config|shmemx_set_ffts_config|SetSyncBaseAddr|set_ffts_base_addr|SetFftsBaseAddr)\b"
 )
-_950 = re.compile(
-    rb"\b(?:aclshmemx_udma_|simt::|__simt_vf__|VF_CALL)|__DAV_C310|__NPU_ARCH__\s*==\s*3\d\d\d|ascend950", re.IGNORECASE
-)
+# Ascend950 needs no FFTS, and these are found on it only.
+_ONLY_950 = (b"aclshmemx_udma_", b"simt::", b"__simt_vf__", b"VF_CALL", b"__DAV_C310", b"ascend950", b"Ascend950")
 _FFTS_PARAM = re.compile(r"\bu?int64_t\s+(?P<name>\w*ffts\w*)", re.IGNORECASE)
 
 
 def barrier_without_ffts(context: Context) -> Iterator[Hit]:
     """A device barrier in a kernel that never sets the FFTS address (SH312)."""
-    if _950.search(context.code) or not _ENTRY.search(context.code):
+    code = context.code
+    if any(word in code for word in _ONLY_950) or not (b"__global__" in code or b"SHMEM_GLOBAL" in code):
         return
     if _FFTS.search(context.code):
         yield from _entries_without_ffts(context)
@@ -365,9 +365,6 @@ def _entries_without_ffts(context: Context) -> Iterator[Hit]:
             continue
         if not any(e.name in own for e in flow.events) or not setting:
             yield _no_ffts(context, call, function)
-
-
-_ENTRY = re.compile(rb"__global__|ACLSHMEM_GLOBAL|SHMEM_GLOBAL")
 
 
 def mixed_sync_kinds(context: Context) -> Iterator[Hit]:

@@ -1,10 +1,11 @@
-"""Where a fix of a synchronisation rule may put a statement."""
+"""Where a fix of a synchronisation rule may put a statement, and hits kept by the function they are in."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING
 
-from opdev.rules.model import Edit, Related, Text
+from opdev.rules.model import Edit, Hit, Related, Text
 from opdev.syntax import cpp
 from opdev.syntax.cpp_flow import Event
 from opdev.syntax.view import View
@@ -65,3 +66,22 @@ def insert_after(view: View, event: Event, text: str) -> Edit | None:
 def related(event: Event, note: Text) -> Related:
     """The call as another place to look at."""
     return Related(event.name_start, event.name_end, note)
+
+
+_KEPT: dict[tuple[Hashable, bytes], tuple[Hit, ...]] = {}
+_MOST_KEPT = 4096
+
+
+def by_function(key: Hashable, data: bytes, start: int, end: int, find: Callable[[], Iterable[Hit]]) -> Iterable[Hit]:
+    """The hits ``find`` yields in ``[start, end)``, found once for each text of that function.
+
+    For checks of file scope that follow single functions: a keystroke then follows one.  ``key``
+    holds all else the hits depend on.
+    """
+    piece = data[start:end]
+    kept = _KEPT.get((key, piece))
+    if kept is None:
+        if len(_KEPT) >= _MOST_KEPT:
+            _KEPT.clear()
+        kept = _KEPT[key, piece] = tuple(hit.moved(-start) for hit in find())
+    return [hit.moved(start) for hit in kept]

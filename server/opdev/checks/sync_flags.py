@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from opdev.checks.sync_effects import effect, event_id, hard_event, is_entry
-from opdev.checks.sync_fixes import indent_at, related
+from opdev.checks.sync_fixes import by_function, indent_at, related
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp
 from opdev.syntax.cpp_flow import Block, Event, Flow, Loop, Step, blocks, flow_of, function_flow
 from opdev.syntax.cpp_paths import explore
 
-_FLAG = re.compile(rb"\b(?P<what>Set|Wait)Flag\s*<\s*(?:\w+\s*::\s*)*(?P<event>\w+)\s*>\s*\((?P<id>[^()]*)\)")
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FLAG = re.compile(rb"(?P<what>Set|Wait)Flag\s*<\s*(?:\w+\s*::\s*)*(?P<event>\w+)\s*>\s*\((?P<id>[^()]*)\)")
 _RAW = re.compile(
     rb"\b(?P<what>set|wait)_flag\s*\(\s*PIPE_(?P<source>\w+)\s*,\s*PIPE_(?P<target>\w+)\s*,\s*(?P<id>[^()]*)\)"
 )
@@ -29,7 +33,7 @@ _NOTES = {
 class _Use:
     """How one function uses one hard event: how many sets and waits of each id."""
 
-    start: int
+    function: Node
     balance: dict[str, int]
     first_waits: bool = False
 
@@ -46,20 +50,20 @@ def _identity(text: str) -> str:
 
 def _uses(context: Context) -> dict[str, list[_Use]]:
     """Uses by hard event, read from the text alone: most files are done with here."""
+    return context.file.memo("sync.flag uses", lambda: _collect(context))
+
+
+def _collect(context: Context) -> dict[str, list[_Use]]:
     found: dict[str, dict[int, _Use]] = {}
-    starts = [(f.start_byte, f.end_byte) for f in cpp.functions(context)]
+    functions = cpp.functions(context)
     at = 0
-    places = [(m.start(), m["what"], m["event"].decode(), m["id"]) for m in _FLAG.finditer(context.code)]
-    places += [
-        (m.start(), m["what"], f"{m['source'].decode()}_{m['target'].decode()}", m["id"])
-        for m in _RAW.finditer(context.code)
-    ]
-    for offset, what, event, text in sorted(places):
-        while at < len(starts) and starts[at][1] <= offset:
+    for offset, what, event, text in _mentions(context.code):
+        while at < len(functions) and functions[at].end_byte <= offset:
             at += 1
-        if at == len(starts) or offset < starts[at][0]:
+        if at == len(functions) or offset < functions[at].start_byte:
             continue
-        use = found.setdefault(event, {}).setdefault(starts[at][0], _Use(starts[at][0], {}))
+        function = functions[at]
+        use = found.setdefault(event, {}).setdefault(function.start_byte, _Use(function, {}))
         identity = _identity(text.decode("utf-8", "replace"))
         waits = what in (b"Wait", b"wait")
         if identity not in use.balance and waits:
@@ -68,16 +72,30 @@ def _uses(context: Context) -> dict[str, list[_Use]]:
     return {event: list(by.values()) for event, by in found.items()}
 
 
-def _suspects(context: Context) -> Iterator[tuple[str, _Use, Flow]]:
+def _mentions(code: bytes) -> list[tuple[int, bytes, str, bytes]]:
+    """(offset, set or wait, hard event, event id) of each flag call, in text order."""
+    found: list[tuple[int, bytes, str, bytes]] = []
+    for word, lead, pattern in ((b"Flag<", 4, _FLAG), (b"Flag <", 4, _FLAG), (b"_flag(", 4, _RAW)):
+        at = code.find(word)
+        while at >= 0:
+            match = pattern.match(code, at - lead) or pattern.match(code, at - lead + 1)
+            if match is not None and (
+                pattern is _RAW or code[match.start() - 1 : match.start()].strip(b" \t\r\n:;{}()") == b""
+            ):
+                groups = match.groupdict()
+                event = groups.get("event") or groups["source"] + b"_" + groups["target"]
+                found.append((match.start(), groups["what"], event.decode("ascii", "replace"), groups["id"]))
+            at = code.find(word, at + 5)
+    found.sort()
+    return found
+
+
+def _suspects(context: Context) -> Iterator[tuple[str, _Use]]:
     """Functions that alone in their file use a hard event unevenly: nobody else can make up for it."""
     for event, uses in _uses(context).items():
         odd = [use for use in uses if not use.balanced]
-        if len(odd) != 1:
-            continue
-        function = next(f for f in cpp.functions(context) if f.start_byte == odd[0].start)
-        flow = function_flow(context.file, function)
-        if flow is not None:
-            yield event, odd[0], flow
+        if len(odd) == 1:
+            yield event, odd[0]
 
 
 def _named(events: tuple[Event, ...], event: str, kind: str) -> list[Event]:
@@ -86,23 +104,45 @@ def _named(events: tuple[Event, ...], event: str, kind: str) -> list[Event]:
 
 def unbalanced_event_flag(context: Context) -> Iterator[Hit]:
     """A SetFlag nobody waits for, or a WaitFlag nobody sets (SH303)."""
-    for event, use, flow in _suspects(context):
-        if _waiting_loop(flow, event) is not None or not _comparable(use, flow):
-            continue
-        innocent = _not_using(context, event)
-        for identity in use.balance:
-            if not any(_handed_on(e, identity) and e.name not in innocent for e in flow.events):
-                yield from _unbalanced(flow, event, identity, header="header" in context.kinds)
+    for event, use in _suspects(context):
+        yield from _kept(context, event, use, "flag", _uneven)
 
 
-def _not_using(context: Context, event: str) -> set[str]:
+def _kept(
+    context: Context,
+    event: str,
+    use: _Use,
+    what: str,
+    find: Callable[[Context, str, _Use, frozenset[str]], Iterator[Hit]],
+) -> Iterable[Hit]:
+    """What ``find`` says of one function, found once for each text of it."""
+    function = use.function
+    innocent = _not_using(context, event)
+    head = cpp.head(context.file, function)
+    key = (what, event, head, innocent, len(_uses(context)[event]), "header" in context.kinds)
+    return by_function(
+        key, context.data, function.start_byte, function.end_byte, lambda: find(context, event, use, innocent)
+    )
+
+
+def _uneven(context: Context, event: str, use: _Use, innocent: frozenset[str]) -> Iterator[Hit]:
+    flow = function_flow(context.file, use.function)
+    if flow is None or _waiting_loop(flow, event) is not None or not _comparable(use, flow):
+        return
+    for identity in use.balance:
+        if not any(_handed_on(e, identity) and e.name not in innocent for e in flow.events):
+            yield from _unbalanced(flow, event, identity, header="header" in context.kinds)
+
+
+def _not_using(context: Context, event: str) -> frozenset[str]:
     """Functions of the file that never touch ``event``: they may be given its id."""
-    using = {use.start for use in _uses(context)[event]}
-    names: dict[str, bool] = {}
-    for function in cpp.functions(context):
-        name = cpp.function_name(context.file, function)
-        names[name] = names.get(name, False) or function.start_byte in using
-    return {name for name, uses in names.items() if not uses}
+    names = context.file.memo(
+        "sync.function names",
+        lambda: [(f.start_byte, cpp.function_name(context.file, f)) for f in cpp.functions(context)],
+    )
+    using = {use.function.start_byte for use in _uses(context)[event]}
+    touching = {name for start, name in names if start in using}
+    return frozenset(name for _, name in names if name not in touching)
 
 
 def _comparable(use: _Use, flow: Flow) -> bool:
@@ -182,29 +222,29 @@ def _waiting_loop(flow: Flow, event: str) -> tuple[Loop, Event, Event] | None:
 
 def unprimed_flag_loop(context: Context) -> Iterator[Hit]:
     """A ping-pong loop that waits before anybody set, or leaves what it set unwaited (SH305)."""
-    for event, uses in _uses(context).items():
-        for use in uses:
-            function = next(f for f in cpp.functions(context) if f.start_byte == use.start)
-            if not use.first_waits and len(use.balance) == 1 and not any(use.balance.values()):
-                continue
-            if any(other is not use and not other.balanced for other in uses):
-                continue
-            flow = function_flow(context.file, function)
-            found = _waiting_loop(flow, event) if flow is not None else None
-            if flow is None or found is None:
-                continue
-            loop, wait, last = found
-            every = [e for e in flow.events if effect(e).kind in ("set", "wait") and "_".join(hard_event(e)) == event]
-            primed = any(effect(e).kind == "set" and e.start < loop.start for e in every)
-            drained = any(effect(e).kind == "wait" and e.start > loop.end for e in every)
-            if primed and drained:
-                continue
-            fix = _prime(context, loop, event, primed=primed, drained=drained)
-            args = {"event": event, "id": event_id(wait)}
-            if not primed:
-                yield Hit(wait.start, wait.end, args=args, fix=fix, related=(related(last, _NOTES["loop"]),))
-            elif is_entry(flow.head) or len(uses) == 1:
-                yield Hit(last.start, last.end, message="undrained", args=args, fix=fix, severity="warning")
+    for event, use in _suspects(context):
+        yield from _kept(context, event, use, "loop", _unprimed)
+
+
+def _unprimed(context: Context, event: str, use: _Use, innocent: frozenset[str]) -> Iterator[Hit]:
+    flow = function_flow(context.file, use.function)
+    found = _waiting_loop(flow, event) if flow is not None else None
+    if flow is None or found is None:
+        return
+    loop, wait, last = found
+    every = [e for e in flow.events if effect(e).kind in ("set", "wait") and "_".join(hard_event(e)) == event]
+    if any(_handed_on(e, _identity(event_id(c))) and e.name not in innocent for e in flow.events for c in every):
+        return
+    primed = any(effect(e).kind == "set" and e.start < loop.start for e in every)
+    drained = any(effect(e).kind == "wait" and e.start > loop.end for e in every)
+    if primed and drained:
+        return
+    fix = _prime(context, loop, event, primed=primed, drained=drained)
+    args = {"event": event, "id": event_id(wait)}
+    if not primed:
+        yield Hit(wait.start, wait.end, args=args, fix=fix, related=(related(last, _NOTES["loop"]),))
+    elif is_entry(flow.head) or len(_uses(context)[event]) == 1:
+        yield Hit(last.start, last.end, message="undrained", args=args, fix=fix, severity="warning")
 
 
 def _prime(context: Context, loop: Loop, event: str, *, primed: bool, drained: bool) -> Fix | None:

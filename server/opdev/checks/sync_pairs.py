@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from opdev.checks.sync_effects import is_entry
-from opdev.checks.sync_fixes import indent_at, related
+from opdev.checks.sync_fixes import by_function, indent_at, related
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp
@@ -14,27 +15,44 @@ from opdev.syntax.cpp_flow import Event, Flow, Jump, function_flow
 from opdev.syntax.cpp_paths import explore
 from opdev.syntax.cpp_text import split_args, squeeze
 
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 _NOTES = {"start": {"zh": "在这里开始计时", "en": "the timing starts here"}}
 
 
 def unbalanced_prof_frame(context: Context) -> Iterator[Hit]:
     """SHMEMI_PROF_START and END that do not pair on some way through the function (SH332)."""
-    functions: list[tuple[Flow, dict[str, list[Event]]]] = []
+    code = context.code
+    # Probes by function, from the text alone: a START here and an END there are a pair, for all anybody can tell.
+    halves: dict[int, set[bytes]] = {}
+    functions = []
+    at = code.find(b"SHMEMI_PROF_")
     for function in cpp.functions(context):
-        if not _may_be_uneven(context.code, function.start_byte, function.end_byte):
-            continue
-        flow = function_flow(context.file, function)
-        if flow is not None:
-            frames: dict[str, list[Event]] = {}
-            for event in flow.named("SHMEMI_PROF_START", "SHMEMI_PROF_END"):
-                frames.setdefault(event.arg(0), []).append(event)
-            functions.append((flow, frames))
-    halves = [{e.name for e in events} for _, frames in functions for events in frames.values()]
-    # A START here and an END there, in two functions of the file, are a pair as far as anybody can tell.
-    split = {"SHMEMI_PROF_START"} in halves and {"SHMEMI_PROF_END"} in halves
-    for flow, frames in functions:
-        for frame, events in frames.items():
-            yield from _frame(context, flow, frame, events, split=split and len(functions) > 1)
+        while 0 <= at < function.start_byte:
+            at = code.find(b"SHMEMI_PROF_", at + 12)
+        while 0 <= at < function.end_byte:
+            if function.start_byte not in halves:
+                functions.append(function)
+            halves.setdefault(function.start_byte, set()).add(code[at + 12 : at + 13])
+            at = code.find(b"SHMEMI_PROF_", at + 12)
+    split = {b"S"} in halves.values() and {b"E"} in halves.values()
+    for function in functions:
+        start, end = function.start_byte, function.end_byte
+        if _may_be_uneven(code, start, end):
+            key = ("prof", split, "header" in context.kinds, cpp.head(context.file, function))
+            yield from by_function(key, context.data, start, end, lambda f=function: _frames(context, f, split=split))  # type: ignore[misc]  # bound early
+
+
+def _frames(context: Context, function: Node, *, split: bool) -> Iterator[Hit]:
+    flow = function_flow(context.file, function)
+    if flow is None:
+        return
+    frames: dict[str, list[Event]] = {}
+    for event in flow.named("SHMEMI_PROF_START", "SHMEMI_PROF_END"):
+        frames.setdefault(event.arg(0), []).append(event)
+    for frame, events in frames.items():
+        yield from _frame(context, flow, frame, events, split=split)
 
 
 _PROF = re.compile(rb"\bSHMEMI_PROF_(?P<what>START|END)\s*\((?P<frame>[^()]*)\)|\b(?:return|continue|break|goto)\b")

@@ -21,9 +21,7 @@ from opdev.syntax.view import View
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_CALL = re.compile(
-    rb"(?P<name>[A-Za-z_]\w*)[ \t]*(?P<targs><[^<>;(){}]*(?:<[^<>;(){}]*>[^<>;(){}]*)*>)?[ \t]*(?=\()", re.ASCII
-)
+_CALLEE = re.compile(rb"[A-Za-z_]\w*[ \t\r\n]*\Z", re.ASCII)
 _LAUNCH = re.compile(rb"(?P<name>[A-Za-z_]\w*)[ \t]*(?:<[^<>;(){}]*>)?[ \t\r\n]*<<<(?P<config>[^;{}]*?)>>>", re.ASCII)
 _LEAD = re.compile(rb"(?:[A-Za-z_]\w*[ \t]*::[ \t]*)*(?:template[ \t]+)?$")
 _KEYWORDS = frozenset(
@@ -344,6 +342,28 @@ class _Reader:
         yield Switch(tuple(cases), default)
 
 
+def _before_targs(code: bytes, start: int, at: int) -> tuple[int, str]:
+    """Where a callee's template arguments before ``at`` begin, and what stands in them."""
+    here = at - 1
+    while here >= start and code[here] in b" \t\r\n":
+        here -= 1
+    if here < start or code[here] != 62 or code[here - 2 : here] == b">>":
+        return at, ""
+    depth, last = 0, here
+    while here >= start and last - here < 200:
+        char = code[here]
+        if char == 62:
+            depth += 1
+        elif char == 60:
+            depth -= 1
+            if depth == 0:
+                return here, code[here + 1 : last].decode("utf-8", "replace")
+        elif char in b";{}()":
+            break
+        here -= 1
+    return at, ""
+
+
 def _events(code: bytes, start: int, end: int) -> Iterator[Event]:
     if code.find(b"<<<", start, end) >= 0:
         for match in _LAUNCH.finditer(code, start, end):
@@ -352,24 +372,27 @@ def _events(code: bytes, start: int, end: int) -> Iterator[Event]:
             yield Event(
                 "<<<", match.start(), match.start("name"), match.end("name"), match.end(), config, (), "", written
             )
-    for match in _CALL.finditer(code, start, end):
-        name = match["name"]
-        if name in _KEYWORDS:
+    opening = code.find(b"(", start, end)
+    while opening >= 0:
+        # From the parenthesis back to the name: far fewer places than names.
+        here, opening = opening, code.find(b"(", opening + 1, end)
+        named, targs = _before_targs(code, start, here)
+        callee = _CALLEE.search(code, max(start, named - 80), named)
+        if callee is None:
             continue
-        opening = match.end()
-        close = closing(code, opening, end)
+        name = callee.group().rstrip()
+        close = closing(code, here, end) if name not in _KEYWORDS else -1
         if close < 0:
             continue
-        begin = match.start()
+        begin = callee.start()
         lead = _LEAD.search(code, max(start, begin - 120), begin)
         if lead is not None:
             begin = lead.start()
         before = code[max(start, begin - 8) : begin].rstrip()
         receiver = "->" if before.endswith(b"->") else "." if before.endswith(b".") else ""
-        inside = code[opening + 1 : close].decode("utf-8", "replace")
-        targs = (match["targs"] or b"")[1:-1].decode("utf-8", "replace")
+        inside = code[here + 1 : close].decode("utf-8", "replace")
         written = name.decode("ascii")
         yield Event(
-            canonical(written), begin, match.start("name"), match.end("name"), close + 1,
+            canonical(written), begin, callee.start(), callee.start() + len(name), close + 1,
             tuple(squeeze(a) for a in split_args(inside)), tuple(squeeze(a) for a in split_args(targs)), receiver, written,
         )  # fmt: skip

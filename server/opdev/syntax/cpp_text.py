@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_ASSIGNED = re.compile(
-    r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*([A-Za-z_]\w*)"
-    r"|([A-Za-z_]\w*)\s*(?:\+\+|--)|&\s*([A-Za-z_]\w*)\s*[,)]"
-)
+_ASSIGNS = re.compile(r"=|\+\+|--|&\s*(?P<out>[A-Za-z_]\w*)\s*[,)]")
+_LAST_NAME = re.compile(r"[A-Za-z_]\w*\Z")
+_NEXT_NAME = re.compile(r"\s*([A-Za-z_]\w*)")
 
 
 def closing(code: bytes, opening: int, end: int) -> int:
@@ -54,7 +53,30 @@ def squeeze(text: str) -> str:
 
 def names_assigned(text: str) -> set[str]:
     """Names a piece of code assigns, counts up or down, or hands out the address of."""
-    return {next(group for group in match.groups() if group) for match in _ASSIGNED.finditer(text)}
+    found: set[str] = set()
+    for match in _ASSIGNS.finditer(text):
+        if match["out"]:
+            found.add(match["out"])
+            continue
+        at, sign = match.start(), match.group()
+        if sign == "=" and (text[at + 1 : at + 2] == "=" or text[at - 1 : at] in ("=", "!")):
+            continue
+        if sign == "=" and text[at - 1 : at] in ("<", ">") and text[at - 2 : at - 1] != text[at - 1 : at]:
+            continue
+        before = (
+            text[max(0, at - 160) : at].rstrip("+-*/%&|^<> \t\r\n")
+            if sign == "="
+            else text[max(0, at - 160) : at].rstrip()
+        )
+        if before.endswith("]"):
+            before = before[: before.rfind("[")].rstrip()
+        name = _LAST_NAME.search(before[-80:])
+        if name is None and sign != "=":
+            name = _NEXT_NAME.match(text, match.end())
+            found.update(name.groups() if name else ())
+        elif name is not None:
+            found.add(name.group())
+    return found
 
 
 _NEGATED = {"==": ("!=", False), "!=": ("==", True), "<": (">=", True), ">": ("<=", True)}
