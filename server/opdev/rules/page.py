@@ -32,6 +32,8 @@ _ID = re.compile(r"[A-Z]{2,4}[0-9][0-9A-Z]{2}")
 _FENCE = re.compile(
     r"^(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=ticks)[ \t]*$", re.MULTILINE | re.DOTALL
 )
+# A heading or a caption whose example was cut off.
+_DANGLING = re.compile(r"(?:\n+(?:##[^\n]*|[^\n]*[:：]))+\s*\Z")
 _CJK = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -144,7 +146,7 @@ def _fences(body: str, first_line: int, shown: str, meta: dict[str, Any]) -> tup
     queries: list[Query] = []
     examples: list[Example] = []
     prose: list[str] = []
-    at = 0
+    at, cut = 0, len(body)
     for match in _FENCE.finditer(body):
         words = match.group("info").split()
         line = first_line + body.count("\n", 0, match.start())
@@ -172,10 +174,14 @@ def _fences(body: str, first_line: int, shown: str, meta: dict[str, Any]) -> tup
                 examples.append(Example(words[1], language, words[2], match.group("body"), line, (), options))
         else:
             continue
-        prose.append(body[at : match.start()])
-        at = match.end()
-    prose.append(body[at:])
-    return queries, examples, "".join(prose)
+        if examples:
+            # What a page says stands before its first example; between examples are captions.
+            cut = min(cut, match.start())
+        else:
+            prose.append(body[at : match.start()])
+            at = match.end()
+    prose.append(body[at:cut])
+    return queries, examples, _DANGLING.sub("", "".join(prose))
 
 
 def _prose(prose: str, first_line: int, shown: str) -> tuple[dict[str, str], dict[str, str]]:
