@@ -1,4 +1,4 @@
-"""Compiles the rule pages into the wheel, so that an installed opdev never parses them."""
+"""Compiles the rule pages into the wheel, so that an installed opdev never parses them; adds the JSON Schemas."""
 
 from __future__ import annotations
 
@@ -19,10 +19,19 @@ class CompileRules(BuildHookInterface):
             return
         root = Path(self.root)
         sys.path.insert(0, str(root / "server"))
+        from opdev.config import schema as config_schema
+        from opdev.rules.page import schema as rule_schema
         from opdev.rules.store import compile_folder, content_stamp
 
         rules, docs = compile_folder(root / "rules", content_stamp(root / "rules", root / "server" / "opdev"))
         folder = Path(tempfile.mkdtemp(prefix="opdev-rules-"))
-        for name, data in (("rules.json", rules), ("rules-docs.json", docs)):
+        files = {
+            "rules.json": rules,
+            "rules-docs.json": docs,
+            "schemas/opdev.toml.json": config_schema(),
+            "schemas/rule.json": rule_schema(),
+        }
+        (folder / "schemas").mkdir()
+        for name, data in files.items():
             (folder / name).write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
             build_data["force_include"][str(folder / name)] = f"opdev/_data/{name}"
