@@ -233,3 +233,22 @@ def atomic_result_unfenced(context: Context) -> Iterator[Hit]:
                     pending = []
                     break
             pending += [a for a in atomics if base(a.arg(0))]
+
+
+def unbarriered_atomic_region(context: Context) -> Iterator[Hit]:
+    """A kernel that adds into other PEs' memory and never meets them (SH317)."""
+    flow = flow_of(context)
+    if flow is None or not is_entry(flow.head):
+        return
+    if any(effect(e).kind in ("barrier", "poll", "signal", "helper") for e in flow.events):
+        return
+    for opened, close in _regions(flow):
+        puts = [
+            e for e in flow.events if opened.end <= e.start < close and effect(e).kind == "issue" and "_put" in e.name
+        ]
+        if puts:
+            yield Hit(
+                opened.name_start, opened.name_end, args={"open": opened.written, "put": puts[0].written},
+                related=(related(puts[0], _NOTES["put"]),),
+            )  # fmt: skip
+            return
