@@ -53,8 +53,9 @@ def read_before_stream_sync(context: Context) -> Iterator[Hit]:
         if len(launches) < len(states):
             continue
         launch = max(launches, key=lambda e: e.start)
+        # A launcher in another file might wait itself: that is a warning only.
         yield Hit(
-            copy.name_start, copy.name_end, args={"launch": launch.written},
+            copy.name_start, copy.name_end, args={"launch": launch.written}, severity=None if launch.name == "<<<" else "warning",
             fix=_sync_before(context, copy, launch), related=(related(launch, _NOTES["launch"]),),
         )  # fmt: skip
 
