@@ -228,6 +228,12 @@ class Raw:
                 stream.close()
 
 
+@pytest.fixture(scope="session")
+def raw():
+    """The client's class, for servers that several tests share."""
+    return Raw
+
+
 @pytest.fixture
 def start():
     """Start servers: ``start(*args, script=…, cwd=…, env=…)``."""
@@ -257,7 +263,7 @@ def run_sh(work):
     return work / "custom-ops" / "demo" / "scripts" / "run.sh"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def capabilities():
     """Client capabilities by name: ``vscode-1.9x``, ``neovim-0.11``, ``bare``."""
 

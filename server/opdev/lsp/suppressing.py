@@ -79,6 +79,9 @@ def _line_edits(source: Source, line: int, language: str | None, name: str) -> I
     stop = begin + len(text.rstrip())
     if not text.rstrip().endswith(b"\\"):
         yield Edit(stop, stop, f"{' ' if language == 'markdown' else '  '}{directive}")
+    if line and source.line_bytes(line - 1).rstrip().endswith(b"\\"):
+        # A line of its own would end the macro or the command that goes on here.
+        return
     indent = re.match(rb"[ \t>]*", text)
     lead = indent.group().decode() if indent is not None else ""
     yield Edit(begin, begin, f"{lead}{directive}{source.newline}")
