@@ -1,7 +1,8 @@
 """What a run script does: which commands start PEs, what its variables hold, what it sources.
 
-A PE is started by the binary below ``build/bin``, by a variable that holds its path, or by a
-wrapper (``msprof``, ``mpirun``) that is given either.
+A PE is started by the binary below ``build/bin`` (or, under the operator's name, directly below the
+build folder), by a variable that holds its path, or by a wrapper (``msprof``, ``mpirun``) that is
+given either.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from opdev.syntax.view import View
 
 _NAME = re.compile(r"\$\{?([A-Za-z_]\w*)")
 _BINARY = re.compile(r"build/bin/(?!root_info_generate\b|shmem_unittest\b)")
+_BUILD_FOLDER = r"(?:(?:^|/)(?:cmake-)?build(?:[-_]\w+)?|\$\{?\w*BUILD\w*\}?)/(?:Release/|Debug/)?"
 _BINARY_NAMES = {"EXEC_BIN", "EXECUTABLE", "EXEC_PATH"}
 _STARTERS = {"msprof", "mpirun", "mpiexec", "msdebug", "mssanitizer", "taskset", "numactl"}
 _NOT_RUN = {
@@ -54,7 +56,7 @@ def binary_variables(view: View) -> frozenset[str]:
     def collect() -> frozenset[str]:
         found = {name for name in _BINARY_NAMES if name in values(view)}
         for name, given in values(view).items():
-            if any(_BINARY.search(a.raw) for a in given) and name not in ("LD_LIBRARY_PATH", "PATH"):
+            if any(_is_binary(view, a.raw) for a in given) and name not in ("LD_LIBRARY_PATH", "PATH"):
                 found.add(name)
         for name, given in values(view).items():
             if any(found & set(_NAME.findall(a.raw)) and not a.raw.startswith("$(") for a in given):
@@ -76,7 +78,7 @@ def _launches(view: View) -> Iterator[bash.Command]:
         if not words or command.name in _NOT_RUN or command.effective_name in _NOT_RUN:
             continue
         started = words if command.effective_name in _STARTERS else words[:1]
-        if any(_starts(word.raw, held) for word in started):
+        if any(_starts(view, word.raw, held) for word in started):
             yield command
 
 
@@ -85,7 +87,7 @@ def binary_range(view: View, command: bash.Command) -> tuple[int, int, str]:
     held = binary_variables(view)
     words = command.effective
     for word in words:
-        if _starts(word.raw, held):
+        if _starts(view, word.raw, held):
             match = re.search(r"[^\s\"'=]*build/bin/[^\s\"']*", word.raw)
             if match is None or word is words[0]:
                 return word.start, word.end, word.loose
@@ -94,8 +96,22 @@ def binary_range(view: View, command: bash.Command) -> tuple[int, int, str]:
     return words[0].start, words[0].end, words[0].loose
 
 
-def _starts(raw: str, held: frozenset[str]) -> bool:
-    return _BINARY.search(raw) is not None or not held.isdisjoint(_NAME.findall(raw))
+def _starts(view: View, raw: str, held: frozenset[str]) -> bool:
+    return _is_binary(view, raw) or not held.isdisjoint(_NAME.findall(raw))
+
+
+def _is_binary(view: View, raw: str) -> bool:
+    """Whether a word is the path of an operator's binary."""
+    if _BINARY.search(raw) is not None:
+        return True
+    operator = view.place.operator
+    if operator is None or operator not in raw:
+        return False
+    # Without bin/ only the operator's own name says that it is no generator or helper.
+    return (
+        re.search(rf"{_BUILD_FOLDER}{re.escape(operator)}(?:_(?:hccl|baseline|main))?$", expanded(view, raw))
+        is not None
+    )
 
 
 def sourced(view: View) -> list[tuple[bash.Command, bash.Word, str]]:

@@ -26,7 +26,7 @@ def unchecked_executable(context: Context) -> Iterator[Hit]:
     """PEs started without asking whether the binary was built."""
     started = launches(context)
     if not started or re.search(
-        rb"(?:\[\[?|test)\s+(?:!\s*)?-[xfe]\s[^\n]*(?:BIN|EXE|APP|build/bin|bin/)", context.code
+        rb"(?:\[\[?|test)\s+(?:!\s*)?-[xfe]\s[^\n]*(?:BIN|EXE|APP|BUILD|build/|bin/)", context.code
     ):
         return
     if re.search(rb"command\s+-v\s+[^\n]*BIN", context.code):
