@@ -49,6 +49,7 @@ def hardcoded_endpoint(context: Context) -> Iterator[Hit]:
         yield from ports_cpp.hardcoded(context)
     else:
         yield from _assigned(context)
+        yield from _filled_in(context)
         yield from _handed_over(context)
 
 
@@ -171,6 +172,45 @@ def _is_default_for(context: Context, name: str, variable: str) -> bool:
     """Whether the value only serves where the environment says nothing (``${IPPORT:-$DEFAULT}``)."""
     used = re.compile(rf"\$\{{\w+:?-\s*\"?\$\{{?{re.escape(name)}\b".encode())
     return name != variable and used.search(context.code) is not None
+
+
+def _filled_in(context: Context) -> Iterator[Hit]:
+    """``printf -v IPPORT 'tcp://…:%d' 27010`` and ``read IPPORT <<< "tcp://…"``."""
+    for command in bash.commands(context):
+        if command.name == "printf" and len(command.words) > 3 and command.words[1].value == "-v":
+            name, text = command.words[2].value or "", command.words[3].value
+            for given in command.words[4:]:
+                parts = re.split(r"%[ds]", text or "", maxsplit=1)
+                text = given.loose.join(parts) if len(parts) == 2 else text
+            place = (command.words[3].start, command.words[-1].end)
+            fixable = False
+        elif command.name == "read" and len([w for w in command.words if not w.raw.startswith("-")]) == 2:
+            here = next((n for n in command.node.children if n.type == "herestring_redirect"), None)
+            node = here.named_children[-1] if here is not None and here.named_children else None
+            if node is None:
+                continue
+            name, text, place = (
+                command.words[-1].loose,
+                context.text(node).strip("\"'"),
+                (node.start_byte, node.end_byte),
+            )
+            fixable = node.type in ("string", "raw_string", "word")
+        else:
+            continue
+        variable = endpoints.variable_of(name)
+        found = _HOST_AND_PORT.fullmatch(text) if variable is not None and text is not None else None
+        if variable is None or found is None or _guarded(context, command.node, {name, variable}):
+            continue
+        if (variable == IPPORT and not found["scheme"]) or _is_default_for(context, name, variable):
+            continue
+        how = _port_is(context, found["port"])
+        if how is not None:
+            args = {"name": name, "value": text, "env": variable}
+            fix = Fix((Edit(*place, f'"${{{variable}:-{text}}}"'),), "keep") if fixable else None
+            if how == "computed":
+                yield Hit(*place, "computed", args, fix, severity="warning")
+            else:
+                yield Hit(*place, args=args, fix=fix)
 
 
 def _handed_over(context: Context) -> Iterator[Hit]:
