@@ -29,7 +29,6 @@ from opdev.syntax.tree import ancestors
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_LARGE_UB = re.compile(rb"udma|simt|Simt|__NPU_ARCH__|dav_3510|ASCEND950|950")
 _LIBRARY_FROM = 188 * 1024
 _FENCE = re.compile(rb"PipeBarrier\s*<\s*PIPE_ALL|\bSyncAll\b|barrier_all|\bpipe_barrier\s*\(\s*PIPE_ALL")
 _CONFIG = ("aclshmemx_set_mte_config", "aclshmemx_set_sdma_config", "aclshmemx_set_rdma_config",
@@ -39,7 +38,7 @@ _WHERE = {"zh": "{name} 在这里取得 UB 地址", "en": "{name} gets its UB ad
 
 def _limit(context: Context) -> int:
     """Bytes of UB the file can count on; files for the UDMA/SIMT generation have more."""
-    return LARGE_UB_BYTES if _LARGE_UB.search(context.code) else UB_BYTES
+    return LARGE_UB_BYTES if cpp.has_large_ub(context.file) else UB_BYTES
 
 
 def _where(pointer: UbPointer) -> tuple[Related, ...]:

@@ -38,14 +38,23 @@ def magic_offset(context: Context) -> Iterator[Hit]:
         bare = re.sub(r"\b(?:u?int(?:32|64)_t|size_t)\b|static_cast\s*<[^<>]*>", "", pointer.text)
         if not re.search(r"\d", bare) or re.search(r"(?<![\w'])[A-Za-z_]", bare):
             continue
-        line = context.file.source.line_of(pointer.start)
-        shown = context.file.source.line_bytes(line)
-        above = context.file.source.line_bytes(line - 1).strip() if line else b""
-        if pointer.offset == 0 and (b"//" in shown or b"/*" in shown or above.startswith((b"//", b"*", b"/*"))):
+        if pointer.offset == 0 and _explained(context, pointer):
             continue
         name = f"kUb{_camel(pointer.name)}Offset" if pointer.name else "kUb…Offset"
         args = {"text": " ".join(pointer.text.split()), "constant": name}
         yield Hit(*pointer.operand, args=args, fix=_named_offset(context, pointer, name))
+
+
+def _explained(context: Context, pointer: UbPointer) -> bool:
+    """Whether a comment stands on the pointer's line or on the one above."""
+    data = context.data
+    begin = max(data.rfind(b"\n", context.start, pointer.start) + 1, context.start)
+    end = data.find(b"\n", pointer.start, context.end)
+    shown = data[begin : end if end >= 0 else context.end]
+    above = data[
+        max(data.rfind(b"\n", context.start, max(begin - 1, context.start)) + 1, context.start) : begin
+    ].strip()
+    return b"//" in shown or b"/*" in shown or above.startswith((b"//", b"*", b"/*"))
 
 
 def _named_offset(context: Context, pointer: UbPointer, constant: str) -> Fix | None:
@@ -56,7 +65,10 @@ def _named_offset(context: Context, pointer: UbPointer, constant: str) -> Fix | 
     begin, _ = source.line_range(source.line_of(pointer.start))
     lead = context.data[begin : pointer.start]
     indent = lead[: len(lead) - len(lead.lstrip())]
-    if not re.match(rb"\s*(?:const\s+|auto\s+|__ubuf__\b)", lead) or constant.encode() in context.code:
+    if (
+        not re.match(rb"\s*(?:const\s+|auto\s+|__ubuf__\b)", lead)
+        or constant.encode() in context.code[context.start : context.end]
+    ):
         return None
     inner = pointer.text
     wrapped = re.fullmatch(r"(?:u?int64_t|static_cast\s*<\s*u?int64_t\s*>)\s*\((.*)\)", inner, re.DOTALL)

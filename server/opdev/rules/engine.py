@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -43,6 +43,34 @@ class Cancelled(Exception):  # noqa: N818 - an outcome, not an error
     """Nobody waits for this result any more."""
 
 
+@dataclass(slots=True, eq=False)
+class _Piece:
+    """What is known of a definition's text, whatever file it stands in."""
+
+    words: frozenset[bytes]
+    awake: dict[Plan, frozenset[str]] = field(default_factory=dict)
+    known: Mapping[bytes, int] | None = None
+    """The constants ``used`` was picked from."""
+    used: tuple[tuple[bytes, int], ...] = ()
+    """The constants the text names, with their values."""
+    found: dict[tuple[object, ...], tuple[tuple[Active, tuple[Hit, ...]], ...]] = field(default_factory=dict)
+    """Hits of the item rules by everything outside the text that they may look at."""
+
+    def awakened(self, plan: Plan, text: bytes) -> frozenset[str]:
+        """Names of the rules of ``plan`` that could find anything in the text."""
+        names = self.awake.get(plan)
+        if names is None:
+            names = self.awake[plan] = frozenset(plan.awake(self.words, text))
+        return names
+
+    def uses(self, known: Mapping[bytes, int]) -> tuple[tuple[bytes, int], ...]:
+        """The constants of the file that the text names."""
+        if self.known is not known:
+            self.known = known
+            self.used = tuple(sorted((name, known[name]) for name in self.words & known.keys()))
+        return self.used
+
+
 class Linter:
     """Runs a selection of rules; keeps what it found of each definition."""
 
@@ -54,8 +82,7 @@ class Linter:
         ignore_suppressions: bool = False,
         known: Iterable[Rule] = (),
     ) -> None:
-        self._segments: dict[tuple[object, ...], tuple[tuple[str, tuple[Hit, ...]], ...]] = {}
-        self._words: dict[bytes, frozenset[bytes]] = {}
+        self._pieces: dict[object, _Piece] = {}
         self._watchdog = watchdog
         self._ignore_suppressions = ignore_suppressions
         self._known = by_name(known)
@@ -106,14 +133,25 @@ class Linter:
         for scope in ("item", "file", "project"):
             if scope in scopes and not (scope == "project" and project is None):
                 result.ran.update((a.rule.name, a.rule) for a in getattr(plan, scope))
-        by_segment = incremental and plan.item and "item" in scopes
-        words = self._segment_words(file) if by_segment else file.words
-        awake = plan.awake(words, file.data)
+        pieces = self._pieces_of(file) if incremental and plan.item and "item" in scopes else None
+        if pieces is None:
+            awake = plan.awake(file.words, file.data)
+        else:
+            awake = set().union(*[piece.awakened(plan, text) for _, text, piece in pieces])
         if not awake:
             return
-        items = [a for a in plan.item if a.rule.name in awake] if "item" in scopes else []
-        if items:
-            yield from self._items(file, plan, items, incremental, cancelled)
+        if pieces is not None:
+            yield from self._kept(file, plan, pieces, cancelled)
+        elif "item" in scopes:
+            items = [a for a in plan.item if a.rule.name in awake]
+            for segment in file.segments if items else ():
+                if cancelled is not None and cancelled():
+                    raise Cancelled
+                text = file.data[segment.start : segment.end]
+                stirred = plan.awake(words_of(text), text)
+                for active in items:
+                    if active.rule.name in stirred:
+                        yield from (_finding(file, active, hit) for hit in self._on_segment(file, segment, active))
         for active in (*plan.file, *plan.project):
             rule = active.rule
             if rule.scope not in scopes or rule.name not in awake or rule.check == BUILTIN:
@@ -125,60 +163,52 @@ class Linter:
             context = Context(file, 0, len(file.data), None, rule, project)
             yield from (_finding(file, active, hit) for hit in self._run(active, context))
 
-    def _items(
+    def _pieces_of(self, file: File) -> list[tuple[Segment, bytes, _Piece]]:
+        """The file's definitions, each with its text and what is kept for that text."""
+        data, kept = file.data, self._pieces
+        # Where `#if 0` may switch code off, the same text is not always the same code.
+        code = file.code if b"if 0" in data else None
+        found: list[tuple[Segment, bytes, _Piece]] = []
+        if len(kept) > _KEEP_SEGMENTS:
+            kept.clear()
+        for segment in file.segments:
+            text = data[segment.start : segment.end]
+            key = text if code is None else (text, code[segment.start : segment.end])
+            piece = kept.get(key)
+            if piece is None:
+                piece = kept[key] = _Piece(words_of(text))
+            found.append((segment, text, piece))
+        return found
+
+    def _kept(
         self,
         file: File,
         plan: Plan,
-        items: list[Active],
-        incremental: bool,
+        pieces: list[tuple[Segment, bytes, _Piece]],
         cancelled: Callable[[], bool] | None,
     ) -> Iterator[Finding]:
-        by = {active.rule.name: active for active in items}
-        setting = (id(plan), tuple(by))
-        data = file.data
-        known = _constants(file) if incremental else {}
-        for segment in file.segments:
-            if cancelled is not None and cancelled():
-                raise Cancelled
-            piece = data[segment.start : segment.end]
-            words = self._words.get(piece) if incremental else None
-            if words is None:
-                words = words_of(piece)
-            used = tuple(sorted((name, known[name]) for name in words & known.keys())) if known else ()
-            key = (setting, piece, used)
-            kept = self._segments.get(key) if incremental else None
-            if kept is None:
-                awake = plan.awake(words, piece)
-                kept = tuple(self._segment(file, segment, [a for a in items if a.rule.name in awake]))
-                if incremental:
-                    if len(self._segments) > _KEEP_SEGMENTS:
-                        self._segments.clear()
-                    self._segments[key] = kept
-            for name, hits in kept:
-                for hit in hits:
-                    yield _finding(file, by[name], hit.moved(segment.start))
-
-    def _segment(self, file: File, segment: Segment, active: list[Active]) -> Iterator[tuple[str, tuple[Hit, ...]]]:
-        for one in active:
-            if one.rule.check == BUILTIN:
+        """Findings of the item rules, run only where nothing is kept."""
+        known, generation = _around(file)
+        for segment, text, piece in pieces:
+            awake = piece.awakened(plan, text)
+            if not awake:
                 continue
-            context = Context(file, segment.start, segment.end, segment.node, one.rule)
-            hits = tuple(hit.moved(-segment.start) for hit in self._run(one, context))
-            if hits:
-                yield one.rule.name, hits
+            key = (plan, piece.uses(known), generation)
+            found = piece.found.get(key)
+            if found is None:
+                if cancelled is not None and cancelled():
+                    raise Cancelled
+                runs = ((a, self._on_segment(file, segment, a)) for a in plan.item if a.rule.name in awake)
+                found = tuple((a, tuple(hit.moved(-segment.start) for hit in hits)) for a, hits in runs if hits)
+                piece.found[key] = found
+            for active, hits in found:
+                for hit in hits:
+                    yield _finding(file, active, hit.moved(segment.start))
 
-    def _segment_words(self, file: File) -> frozenset[bytes]:
-        found: set[bytes] = set()
-        data = file.data
-        for segment in file.segments:
-            piece = data[segment.start : segment.end]
-            words = self._words.get(piece)
-            if words is None:
-                if len(self._words) > _KEEP_SEGMENTS:
-                    self._words.clear()
-                words = self._words[piece] = words_of(piece)
-            found |= words
-        return frozenset(found)
+    def _on_segment(self, file: File, segment: Segment, active: Active) -> list[Hit]:
+        if active.rule.check == BUILTIN:
+            return []
+        return self._run(active, Context(file, segment.start, segment.end, segment.node, active.rule))
 
     def _run(self, active: Active, context: Context) -> list[Hit]:
         rule = active.rule
@@ -231,13 +261,16 @@ def _embedded_awake(file: File, selection: Selection) -> bool:
     return any(plan.all and plan.awake(file.words, file.data) for plan in plans)
 
 
-def _constants(file: File) -> dict[bytes, int]:
-    """The file's integer constants: the one thing outside a definition an item check may look at."""
-    if file.language != "cpp":
-        return {}
-    from opdev.syntax.cpp import constants
+_NOTHING: Mapping[bytes, int] = {}
 
-    return {name.encode(): value for name, value in constants(file).items()}
+
+def _around(file: File) -> tuple[Mapping[bytes, int], bool]:
+    """The two things outside a definition an item check may look at: the file's constants, and its UB size."""
+    if file.language != "cpp":
+        return _NOTHING, False
+    from opdev.syntax.cpp import constants_by_word, has_large_ub
+
+    return constants_by_word(file), has_large_ub(file)
 
 
 def _lines(file: File, finding: Finding) -> tuple[int, int]:

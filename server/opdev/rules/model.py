@@ -70,14 +70,15 @@ class Hit:
             return self
         fix = self.fix
         if fix is not None:
-            edits = tuple(
-                e if e.path is not None else replace(e, start=e.start + by, end=e.end + by) for e in fix.edits
-            )
-            fix = replace(fix, edits=edits)
-        related = tuple(
-            r if r.path is not None else replace(r, start=r.start + by, end=r.end + by) for r in self.related
-        )
-        return replace(self, start=self.start + by, end=self.end + by, fix=fix, related=related)
+            edits = tuple([e if e.path is not None else Edit(e.start + by, e.end + by, e.text) for e in fix.edits])
+            fix = Fix(edits, fix.title, fix.applicability)
+        related = self.related
+        if related:
+            related = tuple([r if r.path is not None else Related(r.start + by, r.end + by, r.note) for r in related])
+        start, end = self.start + by, self.end + by
+        if type(self) is not Hit:
+            return replace(self, start=start, end=end, fix=fix, related=related)
+        return Hit(start, end, self.message, self.args, fix, self.severity, related)
 
 
 @dataclass(frozen=True, slots=True)

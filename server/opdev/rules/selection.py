@@ -23,9 +23,9 @@ class Active:
     fixable: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The active rules of one setting, by scope, with the words that wake them."""
+    """The active rules of one setting, by scope, with the words that wake them.  Equal to itself only."""
 
     item: tuple[Active, ...]
     file: tuple[Active, ...]

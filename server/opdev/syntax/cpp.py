@@ -6,7 +6,7 @@ Names are searched in blanked text first; the tree is asked only where one was f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -182,14 +182,14 @@ def functions(view: View) -> list[Node]:
 
     def collect() -> list[Node]:
         found: list[Node] = []
-        stack = [view.file.root]
-        while stack:
-            node = stack.pop()
-            if node.type == "function_definition":
-                found.append(node)
-                continue
-            if node.type not in ("expression_statement", "comment", "preproc_include", "preproc_def"):
-                stack.extend(reversed(node.named_children))
+        for segment in view.file.segments:
+            stack = [segment.node] if segment.node is not None else []
+            while stack:
+                node = stack.pop()
+                if node.type == "function_definition":
+                    found.append(node)
+                elif node.type not in ("expression_statement", "comment", "preproc_include", "preproc_def"):
+                    stack.extend(reversed(node.named_children))
         return found
 
     every = view.file.memo("cpp.functions", collect)
@@ -266,28 +266,46 @@ _SIZES = {
 }  # fmt: skip
 
 
-def constants(file: File) -> dict[str, int]:
+def constants(file: File) -> Mapping[str, int]:
     """Integer constants of the file (``constexpr``, ``const``, ``#define``) that can be computed."""
+    return _constants(file)[0]
 
-    def collect() -> dict[str, int]:
-        known: dict[str, int] = {}
-        ambiguous: set[str] = set()
-        for match in _definitions(file.code):
-            name = match["name"].decode("utf-8", "replace")
-            value = evaluate(match["value"].decode("utf-8", "replace"), known)
-            if name in ambiguous or (name in known and known[name] != value):
-                # Two functions, or two branches of #if, give one name two values: nobody may rely on either.
-                ambiguous.add(name)
-                known.pop(name, None)
-            elif value is not None:
-                known[name] = value
-        return known
+
+def constants_by_word(file: File) -> Mapping[bytes, int]:
+    """As ``constants``, by the bytes of the name; the very same mapping for as long as nothing changes."""
+    return _constants(file)[1]
+
+
+_Known = tuple[Mapping[str, int], Mapping[bytes, int]]
+
+
+def _constants(file: File) -> _Known:
+    def collect() -> _Known:
+        code = file.code
+        pieces = [code[segment.start : segment.end] for segment in file.segments]
+        return _computed(tuple(found for piece in pieces if (found := _defined(piece))))
 
     return file.memo("cpp.constants", collect)
 
 
-def _definitions(code: bytes) -> list[re.Match[bytes]]:
-    """Definitions of constants in text order (by search for the two words: this runs at each keystroke)."""
+@lru_cache(maxsize=64)
+def _computed(definitions: tuple[tuple[tuple[str, str], ...], ...]) -> _Known:
+    known: dict[str, int] = {}
+    ambiguous: set[str] = set()
+    for name, text in (one for some in definitions for one in some):
+        value = evaluate(text, known)
+        if name in ambiguous or (name in known and known[name] != value):
+            # Two functions, or two branches of #if, give one name two values: nobody may rely on either.
+            ambiguous.add(name)
+            known.pop(name, None)
+        elif value is not None:
+            known[name] = value
+    return known, {name.encode(): value for name, value in known.items()}
+
+
+@lru_cache(maxsize=4096)
+def _defined(code: bytes) -> tuple[tuple[str, str], ...]:
+    """(name, value) of the constants one definition's text gives, in text order; kept for the next keystroke."""
     found: list[re.Match[bytes]] = []
     for word, pattern in ((b"const", _CONST), (b"define", _DEFINE)):
         at = code.find(word)
@@ -299,10 +317,18 @@ def _definitions(code: bytes) -> list[re.Match[bytes]]:
                     at = match.end() - 5
             at = code.find(word, at + 5)
     found.sort(key=lambda match: match.start())
-    return found
+    return tuple((m["name"].decode("utf-8", "replace"), m["value"].decode("utf-8", "replace")) for m in found)
 
 
-def evaluate(text: str, known: dict[str, int] | None = None) -> int | None:
+_LARGE_UB = (b"udma", b"simt", b"Simt", b"__NPU_ARCH__", b"ASCEND950", b"dav_3510", b"950")
+
+
+def has_large_ub(file: File) -> bool:
+    """Whether the file is written for the generation that has UDMA, SIMT and 256 KB of UB."""
+    return file.memo("cpp.large_ub", lambda: any(word in file.code for word in _LARGE_UB))
+
+
+def evaluate(text: str, known: Mapping[str, int] | None = None) -> int | None:
     """The value of an integer constant expression; None if it is not one."""
     tree = _expression(text)
     return None if tree is None else _value(tree, known or {})
@@ -342,7 +368,7 @@ def _int(text: str) -> int:
     )
 
 
-def _value(node: object, known: dict[str, int]) -> int | None:
+def _value(node: object, known: Mapping[str, int]) -> int | None:
     import ast
 
     if isinstance(node, ast.Constant):
