@@ -149,6 +149,6 @@ def unpaired_cross_core_flag(context: Context) -> Iterator[Hit]:
 
 
 def _flag(text: bytes) -> str:
-    """The flag a call names, without the stage it is indexed by; empty for none."""
+    """The flag a call names, without the stage it is indexed by or offset with; empty for none."""
     args = split_args(text.decode("utf-8", "replace"))
-    return squeeze(args[0]).partition("[")[0] if args else ""
+    return re.split(r"[\[+]", squeeze(args[0]), maxsplit=1)[0] if args else ""
