@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from opdev.lsp import diagnostics
 from opdev.lsp.documents import Document
+from opdev.lsp.progress import Progress
 from opdev.lsp.tree import walk
 from opdev.lsp.uris import to_uri
 from opdev.lsp.worker import Priority, Stop
@@ -48,6 +49,7 @@ class Elsewhere:
         self.uris: dict[str, str] = {}
         """The client's spelling of the URIs it has shown."""
         self._scans = 0
+        self._progress: Progress | None = None
 
     def opened(self, document: Document) -> None:
         """A file was opened: it speaks for itself now."""
@@ -72,23 +74,43 @@ class Elsewhere:
         walker = self._walk(self._scans)
         current: list[str] = []
         looked_at = 0
+        tell = session.loop.call_soon_threadsafe
+        progress = self._progress = self._new_progress()
 
         def work(stop: Stop) -> None:
             nonlocal looked_at
             while not stop():
                 if not current:
                     path = next(walker, None)
-                    if path is None:
+                    if path is None or (progress is not None and progress.cancelled):
+                        if progress is not None:
+                            tell(progress.end)
                         log.info("workspace: %d files looked at", looked_at)
-                        session.loop.call_soon_threadsafe(session.show_problems)
+                        tell(session.show_problems)
                         return
                     current.append(path)
                 self._file(current[-1], stop)
                 current.pop()
                 looked_at += 1
+                if progress is not None:
+                    tell(progress.at, str(looked_at))
             raise Cancelled
 
         session.worker.submit("scan", Priority.SCAN, work)
+
+    def cancel(self, token: object) -> None:
+        """The user stopped the scan; what is known stays."""
+        if self._progress is not None and self._progress.token == token:
+            self._progress.cancelled = True
+
+    def _new_progress(self) -> Progress | None:
+        session = self._session
+        if self._progress is not None:
+            self._progress.end()
+        if not session.client.can("window.workDoneProgress"):
+            return None
+        title = {"zh": "opdev：检查工作区", "en": "opdev: linting the workspace"}[session.lang_of("auto")]
+        return Progress(title, session.notify, session.ask)
 
     @property
     def enabled(self) -> bool:

@@ -7,6 +7,8 @@ which is loaded once the first diagnostics are out.
 from __future__ import annotations
 
 import asyncio
+import gc
+import json
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Mapping
@@ -52,6 +54,7 @@ class Server:
             "initialized": self._initialized,
             "exit": lambda _: self.finish(0 if self._is_shut_down else 1),
             "$/cancelRequest": self._cancel,
+            "window/workDoneProgress/cancel": lambda p: self.session.elsewhere.cancel(p.get("token")),
             "textDocument/didOpen": self._did_open,
             "textDocument/didChange": self._did_change,
             "textDocument/didClose": self._did_close,
@@ -88,6 +91,7 @@ class Server:
             if isinstance(message, wire.End):
                 self.finish(0 if self._is_shut_down else 1)
                 return
+            self._trace("from", message)
             try:
                 self._receive(message)
             except Exception:
@@ -95,6 +99,13 @@ class Server:
             if isinstance(message, Mapping) and "id" in message:
                 self._loop.call_soon(self._drain)
                 return
+
+    def _trace(self, way: str, message: object) -> None:
+        level = self.session.settings.trace
+        if level == "off" or not isinstance(message, Mapping):
+            return
+        shown = json.dumps(message, ensure_ascii=False)[:2000] if level == "verbose" else ""
+        log.warning("trace: %s client: %s %s %s", way, message.get("method", "answer"), message.get("id", ""), shown)
 
     def _receive(self, message: wire.Incoming) -> None:
         problem = fault(message)
@@ -183,7 +194,9 @@ class Server:
             self._typed.protocol.cancel(identity)
 
     def _notify(self, method: str, params: object) -> None:
-        self._outbox.send({"jsonrpc": "2.0", "method": method, "params": params})
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        self._trace("to", message)
+        self._outbox.send(message)
 
     def _ask(self, method: str, params: object) -> Future[Any]:
         self._count += 1
@@ -205,6 +218,9 @@ class Server:
         from opdev.lsp.typed import load
 
         typed = load(self.session, self._outbox)
+        # What is loaded by now stays: the collector need not go through it while somebody types.
+        gc.collect()
+        gc.freeze()
         self._loop.call_soon_threadsafe(self._loaded, typed)
 
     def _loaded(self, typed: Typed) -> None:
