@@ -17,11 +17,19 @@ from opdev.syntax.aliases import ALIASES
 from opdev.syntax.file import File
 
 _FENCE = re.compile(
-    rb"^(?P<prefix>[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d+[.)])[ \t]+)?)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)$",
+    rb"^(?P<prefix>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d+[.)])[ \t]+)*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\r\n]*)\r?$",
     re.MULTILINE,
 )
-_HEREDOC = re.compile(rb"<<(?P<dash>-?)[ \t]*(?P<q>['\"]?)(?P<tag>[A-Za-z_]\w*)(?P=q)[^\n]*\n")
-_INTERPRETERS = {b"python": "python", b"python3": "python", b"bash": "bash", b"sh": "bash"}
+_HEREDOC = re.compile(
+    rb"(?<!<)<<(?P<dash>-?)[ \t]*(?:(?P<q>['\"])(?P<quoted>[^'\"\n]+)(?P=q)|\\?(?P<tag>[A-Za-z_][\w.-]*))"
+)
+# What ends one command and begins the next on a line.
+_NEXT_COMMAND = re.compile(rb"[;|(`]+|&&|(?<![<>&])&(?![>&])")
+_INTERPRETER = re.compile(
+    rb"(?:^|:-|[/\"'{])(?:(?P<python>python[\d.]*)|(?P<bash>bash|sh))[\"'})]*$"
+    rb"|^[\"']?\$\{?(?P<named>\w*PYTHON(?!PATH)[^/]*|PY\}?[\"']?)$"
+)
+_VALUED = (b"-W", b"-X", b"-O", b"-o", b"+O", b"+o")
 # Fence languages are few: the first word of the info string decides.
 _WORD = re.compile(r"[\w+#.-]+")
 
@@ -47,11 +55,12 @@ class Region:
         return outer + offset - inner
 
     def range_to_host(self, start: int, end: int) -> tuple[int, int]:
-        """The host's range; its end stays on the line that holds the last character."""
-        begin = self.to_host(start)
-        if end <= start:
-            return begin, begin
-        return begin, self.to_host(end - 1) + 1
+        """The host's range.
+
+        A range that ends where a line begins ends behind that line's prefix in the host, so that
+        taking out or putting in whole lines leaves every line one prefix.
+        """
+        return self.to_host(start), self.to_host(max(start, end))
 
 
 def embedded(file: File) -> list[File]:
@@ -68,28 +77,57 @@ def _fences(file: File) -> list[File]:
     found: list[File] = []
     at = 0
     while match := _FENCE.search(data, at):
-        ticks = match.group("ticks")
-        indent = len(match.group("prefix"))
-        close = re.compile(
-            rb"^[ \t]*(?:>[ \t]?)*" + re.escape(ticks[:1]) + b"{%d,}[ \t]*\r?$" % len(ticks), re.MULTILINE
-        )
-        end = close.search(data, min(match.end() + 1, len(data)))
-        stop = end.start() if end else len(data)
+        prefix, ticks = match.group("prefix"), match.group("ticks")
+        if ticks[:1] == b"`" and b"`" in match.group("info"):
+            at = match.end()
+            continue
+        quotes = prefix.count(b">")
         begin = _next_line(data, match.end())
+        stop, at = _close(data, begin, ticks, quotes)
         info = match.group("info").decode("utf-8", "replace").strip()
         word = _WORD.match(info)
         language = ALIASES.get(word.group().lower()) if word else None
         if language and begin < stop:
-            inner, pieces = _strip(data, begin, stop, match.group("prefix"), indent)
+            inner, pieces = _strip(data, begin, stop, at, prefix)
             name = f"{file.path}#{len(found)}"
-            region = Region(file, tuple(pieces), _prefix(match.group("prefix")), info)
+            region = Region(file, tuple(pieces), _prefix(prefix), info)
             base = classify(f"{file.place.relative or file.path}.{_SUFFIX[language]}", inner, in_operator=True)
             kind = Kind(language, (base.names & _FENCE_KEEPS) | {"docs-fence"})
             found.append(File(Source(name, inner), kind, file.place, region=region))
-        at = _next_line(data, end.end()) if end else len(data)
         if at >= len(data):
             break
     return found
+
+
+def _close(data: bytes, begin: int, ticks: bytes, quotes: int) -> tuple[int, int]:
+    """Where a fence's text stops, and where the text after the fence goes on.
+
+    A fence in a quoted block ends with the block; one nobody closes at the end of the file.
+    """
+    closing = re.compile(rb"[ \t]*" + re.escape(ticks[:1]) + b"{%d,}[ \t]*\r?$" % len(ticks), re.MULTILINE)
+    at = begin
+    while at < len(data):
+        if not quotes:
+            found = re.compile(b"^" + closing.pattern, re.MULTILINE).search(data, at)
+            return (found.start(), _next_line(data, found.end())) if found else (len(data), len(data))
+        after = _past_quotes(data, at, quotes)
+        if after is None:
+            return at, at
+        if closing.match(data, after):
+            return at, _next_line(data, after)
+        at = _next_line(data, at)
+    return len(data), len(data)
+
+
+def _past_quotes(data: bytes, at: int, quotes: int) -> int | None:
+    """The offset behind ``quotes`` quote marks at the start of a line; None where they are not."""
+    for _ in range(quotes):
+        while data[at : at + 1] in (b" ", b"\t"):
+            at += 1
+        if data[at : at + 1] != b">":
+            return None
+        at += 1
+    return at
 
 
 _SUFFIX = {"cpp": "cpp", "bash": "sh", "cmake": "cmake", "python": "py", "yaml": "yaml", "markdown": "md"}
@@ -106,56 +144,132 @@ def _next_line(data: bytes, offset: int) -> int:
     return len(data) if newline < 0 else newline + 1
 
 
-def _strip(data: bytes, begin: int, stop: int, prefix: bytes, indent: int) -> tuple[bytes, list[tuple[int, int]]]:
-    """The fence's text without the prefix of its lines, and the pieces that map it back."""
-    if not indent:
+def _strip(data: bytes, begin: int, stop: int, after: int, prefix: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+    """The fence's text without the prefix of its lines, and the pieces that map it back.
+
+    The closing line (``stop`` to ``after``) gives the last piece: what is put in at the end of the
+    text stands behind its prefix, too.
+    """
+    if not prefix:
         return data[begin:stop], [(0, begin)]
-    quoted = b">" in prefix
+    quotes = prefix.count(b">")
+    width = _columns(prefix[prefix.rfind(b">") + 1 :])
     lines: list[bytes] = []
     pieces: list[tuple[int, int]] = []
     inner = 0
     at = begin
     while at < stop:
         end = min(_next_line(data, at), stop)
-        line = data[at:end]
-        cut = 0
-        while cut < indent and cut < len(line) and (line[cut] in b" \t" or (quoted and line[cut] in b">")):
-            cut += 1
-        pieces.append((inner, at + cut))
-        lines.append(line[cut:])
-        inner += len(line) - cut
+        cut = _past_blanks(data, _past_quotes(data, at, quotes) or at, width)
+        pieces.append((inner, cut))
+        lines.append(data[cut:end])
+        inner += end - cut
         at = end
-    return b"".join(lines), pieces or [(0, begin)]
+    if stop < after:
+        pieces.append((inner, _past_blanks(data, _past_quotes(data, stop, quotes) or stop, width)))
+    return b"".join(lines), pieces
+
+
+def _past_blanks(data: bytes, at: int, width: int) -> int:
+    """The offset behind the blanks that fill at most ``width`` columns."""
+    column = 0
+    while data[at : at + 1] in (b" ", b"\t"):
+        column += 4 - column % 4 if data[at : at + 1] == b"\t" else 1
+        if column > width:
+            break
+        at += 1
+    return at
+
+
+def _columns(blanks: bytes) -> int:
+    return len(blanks.expandtabs(4))
 
 
 def _heredocs(file: File) -> list[File]:
     data = file.data
     found: list[File] = []
-    for match in _HEREDOC.finditer(data):
+    at = 0
+    while match := _HEREDOC.search(data, at):
+        at = match.end()
         if file.code[match.start() : match.start() + 2] != b"<<":
             continue
-        tag = match.group("tag")
-        dash = match.group("dash")
-        end = re.compile((rb"^\t*" if dash else rb"^") + re.escape(tag) + rb"[ \t]*\r?$", re.MULTILINE).search(
-            data, match.end()
-        )
-        if end is None:
-            continue
-        language = _interpreter(data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()])
-        if language is None:
-            continue
-        inner, pieces = data[match.end() : end.start()], [(0, match.end())]
-        region = Region(file, tuple(pieces), "", role="heredoc")
-        kind = Kind(language, frozenset({"heredoc", "python" if language == "python" else "shell"}))
-        found.append(File(Source(f"{file.path}#{len(found)}", inner), kind, file.place, region=region))
+        begin = _next_line(data, at)
+        while data[begin - 2 : begin] == b"\\\n":
+            begin = _next_line(data, begin)
+        # The bodies of one line's operators follow each other.
+        for operator in [match, *_HEREDOC.finditer(data, at, begin)]:
+            dash = bool(operator.group("dash"))
+            stop = _terminator(data, begin, operator.group("quoted") or operator.group("tag"), dash=dash)
+            if stop is None:
+                break
+            language = _fed_to(data, operator)
+            if language is not None:
+                found.append(_heredoc(file, begin, stop, language, f"{file.path}#{len(found)}", dash=dash))
+            begin = at = _next_line(data, stop)
     return found
 
 
-def _interpreter(before: bytes) -> str | None:
-    for word in re.split(rb"[\s|;&]+", before):
-        name = word.strip(b"\"'").rsplit(b"/", 1)[-1]
-        if name in _INTERPRETERS:
-            return _INTERPRETERS[name]
-        if b"PYTHON" in name:
-            return "python"
-    return None
+def _terminator(data: bytes, begin: int, tag: bytes, *, dash: bool) -> int | None:
+    line = (rb"^\t*" if dash else rb"^") + re.escape(tag) + rb"[ \t]*\r?$"
+    found = re.compile(line, re.MULTILINE).search(data, begin)
+    return found.start() if found else None
+
+
+def _heredoc(file: File, begin: int, stop: int, language: str, name: str, *, dash: bool) -> File:
+    pieces = [(0, begin)]
+    inner = file.data[begin:stop]
+    prefix = ""
+    if dash:
+        # `<<-`: the shell takes the tabs off every line.
+        lines = inner.splitlines(keepends=True)
+        tabs = [len(line) - len(line.lstrip(b"\t")) for line in lines]
+        prefix = "\t" * min((count for count, line in zip(tabs, lines, strict=True) if line.strip()), default=0)
+        inner = b"".join(line.lstrip(b"\t") for line in lines)
+        pieces, at, size = [], begin, 0
+        for count, line in zip(tabs, lines, strict=True):
+            pieces.append((size, at + count))
+            at, size = at + len(line), size + len(line) - count
+        last = file.data[stop : stop + len(prefix)]
+        pieces.append((size, stop + len(last) - len(last.lstrip(b"\t"))))
+    region = Region(file, tuple(pieces), prefix, role="heredoc")
+    kind = Kind(language, frozenset({"heredoc", "python" if language == "python" else "shell"}))
+    return File(Source(name, inner), kind, file.place, region=region)
+
+
+def _fed_to(data: bytes, operator: re.Match[bytes]) -> str | None:
+    """The language of the program that reads a here-document as its text; None for mere data."""
+    line = data.rfind(b"\n", 0, operator.start()) + 1
+    while data[max(line - 2, 0) : line] == b"\\\n":
+        line = data.rfind(b"\n", 0, line - 1) + 1
+    words = _words(data[line : operator.start()])[-1]
+    if words != [b"cat"]:
+        return _interpreter(words)
+    following = _words(data[operator.end() : _next_line(data, operator.end())])
+    return _interpreter(following[1]) if len(following) > 1 else None
+
+
+def _words(text: bytes) -> list[list[bytes]]:
+    """The words of each command of a line."""
+    return [command.split() for command in _NEXT_COMMAND.split(text.replace(b"\\\n", b" "))]
+
+
+def _interpreter(words: list[bytes]) -> str | None:
+    """The language of a command that reads its program from standard input."""
+    language: str | None = None
+    skip = False
+    for word in words:
+        if language is None:
+            found = _INTERPRETER.search(word)
+            language = None if found is None else "bash" if found["bash"] else "python"
+        elif skip:
+            skip = False
+        elif word in (b"-", b"-s"):
+            return language
+        elif word in (b"-c", b"-m"):
+            return None
+        elif word in _VALUED or word.strip(b"0123456789") in (b">", b">>", b"<", b"&>"):
+            skip = True
+        elif not word.startswith((b"-", b">", b"&>", b"1>", b"2>")):
+            # A script of its own: the text is its input.
+            return None
+    return language
