@@ -25,7 +25,7 @@ _VOID_LIKE = re.compile(
 )
 _CHECKER = re.compile(r"\w*CHECK\w*|EXPECT_\w+|ASSERT_\w+")
 _FREEING = re.compile(r"~|\boperator\s*\(\)|(?i:clean|release|destroy|tear_?down|deleter|dealloc|guard)")
-_RELEASES = re.compile(r"aclrt(?:Free\w*|Destroy\w+|ResetDevice\w*)")
+_RELEASES = re.compile(r"aclrt(?:Free\w*|Destroy\w+|ResetDevice\w*)|aclFinalize|(?:acl)?shmem_finalize")
 _STOPPERS = ("aclInit", "aclrtSetDevice", "aclshmemx_init_attr", "shmemx_init_attr", "aclrtMalloc", "aclrtMallocHost",
              "aclrtCreateStream")  # fmt: skip
 
@@ -80,6 +80,8 @@ def _only_cleans(context: Context, call: Call) -> bool:
 def _after_failure(context: Context, call: Call) -> bool:
     """Whether the call stands in a branch that ends with a failure already: there is an error to report."""
     for above in ancestors(call.node):
+        if above.type == "call_expression" and _CHECKER.fullmatch(context.text(above).split("(", 1)[0].strip()):
+            return True  # a check macro's action
         if above.type == "compound_statement" and above.parent is not None and above.parent.type in ("if_statement", "else_clause", "catch_clause"):  # fmt: skip
             last = above.named_children[-1] if above.named_children else None
             if last is not None and last.type in ("return_statement", "throw_statement", "goto_statement") and not re.fullmatch(r"return\s+(?:0|EXIT_SUCCESS|ACLSHMEM_SUCCESS)?\s*;", context.text(last)):  # fmt: skip
@@ -109,11 +111,13 @@ def overwritten_result(context: Context) -> Iterator[Hit]:
         if _is_int_query(called) or not returns_status(called):
             continue
         node = context.node_at(match.start("name"), match.end("name"))
-        statement = node
-        while statement is not None and statement.type not in ("expression_statement", "declaration"):
-            statement = statement.parent
+        # In a check macro or a condition the assignment's value is what is looked at.
+        stored = node.parent if node is not None else None
+        statement = stored.parent if stored is not None else None
+        if statement is None or statement.type not in ("expression_statement", "declaration"):
+            continue
         function = ancestor(node, "function_definition")
-        if statement is None or function is None or ancestor(node, "lambda_expression") is not None:
+        if function is None or ancestor(node, "lambda_expression") is not None:
             continue
         if statement.type == "declaration" and b"&" in context.code[statement.start_byte : match.start("name")]:
             continue
@@ -228,19 +232,25 @@ def check_that_does_not_stop(context: Context) -> Iterator[Hit]:
     """``ACL_CHECK`` of the examples, which prints and goes on, round a call nothing works without."""
     if re.search(rb"#[ \t]*define[ \t]+ACL_CHECK\b", context.nocomment):
         return
+    found: dict[int, list[tuple[Node, Call]]] = {}
     for call in cpp.calls(context, *_STOPPERS):
         listed = call.node.parent
         outer = listed.parent if listed is not None and listed.type == "argument_list" else None
         callee = outer.child_by_field_name("function") if outer is not None else None
-        if outer is None or callee is None or context.text(callee) != "ACL_CHECK":
-            continue
-        function = call.function
+        if outer is not None and callee is not None and context.text(callee) == "ACL_CHECK":
+            found.setdefault(call.function.start_byte if call.function is not None else -1, []).append((outer, call))
+    for unstopped in found.values():
+        outer, call = unstopped[0]
+        kind = call.function.child_by_field_name("type") if call.function is not None else None
         fix = None
-        kind = function.child_by_field_name("type") if function is not None else None
         if kind is not None and context.text(kind) in ("int", "int32_t"):
-            text = f'ACL_CHECK_WITH_RET({context.text(call.node)}, ERROR_LOG("{call.name} failed"), return -1)'
-            fix = Fix((Edit(outer.start_byte, outer.end_byte, text),))
-        yield Hit(outer.start_byte, outer.end_byte, args={"call": call.name}, fix=fix)
+            edits = [
+                Edit(o.start_byte, o.end_byte, f'ACL_CHECK_WITH_RET({context.text(c.node)}, ERROR_LOG("{c.name} failed"), return -1)')
+                for o, c in unstopped
+            ]  # fmt: skip
+            fix = Fix(tuple(edits))
+        names = list(dict.fromkeys(c.name for _, c in unstopped))
+        yield Hit(outer.start_byte, outer.end_byte, args={"call": ", ".join(names)}, fix=fix)
 
 
 _SUCCESS = re.compile(rb"\[SUCCESS\]|(?i:\b(?:demo |test )?run success\b)")
@@ -299,7 +309,8 @@ _CHECKS = re.compile(r"(?i)check")
 
 
 def bare_error_test(context: Context) -> Iterator[Hit]:
-    """A status compared by hand where the project has a macro for it."""
+    """The first status of a function compared by hand where the project has a macro for it."""
+    found: dict[int, list[Node]] = {}
     for match in _BARE.finditer(context.code, context.start, context.end):
         node = context.node_at(match.start(), match.end())
         condition = ancestor(node, "condition_clause")
@@ -308,4 +319,7 @@ def bare_error_test(context: Context) -> Iterator[Hit]:
             continue
         if _CHECKS.search(cpp.function_name(context.file, function)) or ancestor(node, "lambda_expression") is not None:
             continue
-        yield Hit(condition.start_byte, condition.end_byte)
+        found.setdefault(function.start_byte, []).append(condition)
+    for conditions in found.values():
+        first, count = conditions[0], len(conditions)
+        yield Hit(first.start_byte, first.end_byte, "several" if count > 1 else "default", {"count": count})
