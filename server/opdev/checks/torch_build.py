@@ -44,7 +44,7 @@ def missing_torch_library(context: Context) -> Iterator[Hit]:
     if not is_binding(context):
         return
     for library in cmake.commands(context, "add_library"):
-        if len(library.texts) < 2 or "SHARED" not in library.texts:
+        if len(library.texts) < 2 or "SHARED" not in library.texts or "IMPORTED" in library.texts:
             continue
         name = library.texts[0]
         linked = [c for c in cmake.commands(context, "target_link_libraries") if c.texts[:1] == (name,)]
