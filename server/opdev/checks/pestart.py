@@ -84,4 +84,4 @@ def _trap(context: Context, command: bash.Command) -> Fix | None:
     begin = context.data.rfind(b"\n", 0, top.start_byte) + 1
     if context.data[begin : top.start_byte].strip():
         return None
-    return Fix((Edit(begin, begin, "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n"),))
+    return Fix((Edit(begin, begin, "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"),))
