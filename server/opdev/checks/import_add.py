@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from opdev.rules.context import Context
 from opdev.rules.model import Edit
 from opdev.syntax import py
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 
 def add_import(context: Context, line: str) -> Edit | None:
@@ -15,10 +20,12 @@ def add_import(context: Context, line: str) -> Edit | None:
     """
     source = context.file.source
     anchor = first = None
+    statements = [n for n in context.file.root.named_children if n.type != "comment"]
+    docstring = statements[0] if statements and _is_string(statements[0]) else None
     for node in context.file.root.named_children:
         if node.type in ("import_statement", "import_from_statement", "future_import_statement"):
             anchor = node
-        elif node.type == "comment" or (node.start_byte == 0 and node.type == "expression_statement"):
+        elif node.type == "comment" or node == docstring:
             continue
         else:
             first = node
@@ -34,6 +41,11 @@ def add_import(context: Context, line: str) -> Edit | None:
         return None
     at = source.line_starts[row + 1]
     return Edit(at, at, line + "\n")
+
+
+def _is_string(statement: Node) -> bool:
+    parts = statement.named_children
+    return statement.type == "expression_statement" and len(parts) == 1 and parts[0].type == "string"
 
 
 def binds(context: Context, name: str) -> bool:
