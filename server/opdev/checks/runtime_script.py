@@ -20,6 +20,8 @@ _LIBRARY_NODES = {
     "comment", "function_definition", "variable_assignment", "variable_assignments", "declaration_command",
     "unset_command", "test_command", "list", "if_statement", "\n", ";",
 }  # fmt: skip
+_SOURCED = re.compile(r"(?:\w+_)?(?:set_?)?env(?:_\w+)?\.(?:ba)?sh")
+_NOTICE = re.compile(rb"(?:#[^\n]*\n)+")
 _PYTHONS = ("python3", "python")
 
 
@@ -30,6 +32,8 @@ def missing_strict_mode(context: Context) -> Iterator[Hit]:
     top = [n for n in context.root.children if n.type not in ("comment", "\n")]
     if not top or (shebang is None and all(n.type in _LIBRARY_NODES for n in top)) or _only_definitions(top):
         return
+    if _SOURCED.fullmatch(context.file.path.rsplit("/", 1)[-1]):
+        return  # strict mode there would reach the shell of whoever sources it
     on, setter = strict_options(context, shebang.group() if shebang else b"")
     posix = shebang is not None and re.search(rb"/(?:env +)?(?:da)?sh\b", shebang.group()) is not None
     wanted = {"e": "-e", "u": "-u"} if posix else {"e": "-e", "u": "-u", "p": "pipefail"}
@@ -43,7 +47,11 @@ def missing_strict_mode(context: Context) -> Iterator[Hit]:
         edit = Edit(start, end, line) if tidy else lines_after(context, statement(setter.node), line)
     elif shebang is not None:
         start, end = shebang.span()
-        edit = Edit(end + 1, end + 1, f"{line}\n")
+        notice = _NOTICE.match(data, end + 1)
+        below = (
+            notice.end() if notice is not None and re.search(rb"(?i)copyright|licen[cs]e", notice.group()) else end + 1
+        )
+        edit = Edit(below, below, f"{line}\n")
     else:
         start = top[0].start_byte
         newline = data.find(b"\n", start)
