@@ -193,7 +193,7 @@ def profiler_by_default(context: Context) -> Iterator[Hit]:
             value = re.fullmatch(r"(?:\$\{\w+:?-)?(msprof|msdebug|mssanitizer)\}?", assigned.raw.strip("\"'"))
             if value and (name in tested or re.search(r"TOOL|PROF", name)):
                 new = '""' if not assigned.raw.strip("\"'").startswith("${") else f'"${{{name}:-}}"'
-                fix = Fix((Edit(node.start_byte, node.end_byte, new),))
+                fix = Fix((Edit(node.start_byte, node.end_byte, new),)) if _runs_without(context, name) else None
                 yield Hit(node.start_byte, node.end_byte, args={"tool": value[1], "name": name}, fix=fix)
     for command in launches(context):
         tool = command.effective_name
@@ -204,6 +204,19 @@ def profiler_by_default(context: Context) -> Iterator[Hit]:
             word = command.effective[0]
             yield Hit(word.start, word.end, "direct", {"tool": tool})
             return
+
+
+def _runs_without(context: Context, name: str) -> bool:
+    """Whether each test of the tool has another branch: without one, no tool means no PE either."""
+    word = re.compile(rb"\$\{?" + name.encode() + rb"\b")
+    for node in walk(context.root):
+        if node.type == "if_statement":
+            stop = next((c.start_byte for c in node.children if c.type == "then"), node.start_byte)
+            if word.search(context.code, node.start_byte, stop) and not any(
+                c.type == "else_clause" for c in node.children
+            ):
+                return False
+    return True
 
 
 def shared_output(context: Context) -> Iterator[Hit]:
