@@ -233,4 +233,7 @@ def links_bootstrap_plugin(context: Context) -> Iterator[Hit]:
                 begin = argument.start
                 while begin > 0 and context.data[begin - 1] in b" \t":
                     begin -= 1
-                yield Hit(argument.start, argument.end, args={"name": name}, fix=Fix((Edit(begin, argument.end, ""),)))
+                end = argument.end
+                if context.data[begin - 1 : begin] == b"\n" and context.data[end : end + 1] == b"\n":
+                    end += 1
+                yield Hit(argument.start, argument.end, args={"name": name}, fix=Fix((Edit(begin, end, ""),)))
