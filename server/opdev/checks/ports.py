@@ -85,7 +85,9 @@ def _assigned(context: Context) -> Iterator[Hit]:
             fix = Fix((Edit(node.start_byte, node.end_byte, f'"${{{variable}:-{loose}}}"'),), "keep")
             start, end = node.start_byte, node.end_byte
             if how == "computed":
-                yield Hit(start, end, "computed", args, fix, severity="warning")
+                # Where it is computed anew each time, the first value exported would stay for all.
+                again = bash.in_function(given.node) is not None or bash.in_loop(given.node) is not None
+                yield Hit(start, end, "computed", args, None if again else fix, severity="warning")
             else:
                 yield Hit(start, end, args=args, fix=fix)
 
