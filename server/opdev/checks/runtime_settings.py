@@ -46,7 +46,7 @@ def aclshmem_env_prefix(context: Context) -> Iterator[Hit]:
             here = statement(assigned.node)
             alone = here.type == "declaration_command" and here.named_child_count == 1
             if twins and alone:
-                hit = Hit(hit.start, hit.end, "twin", hit.args, Fix((line_removed(context, here),), "twin"))
+                hit = Hit(hit.start, hit.end, "twin", hit.args, Fix((line_removed(context, here),), "twin"), "info")
             yield hit
 
 
