@@ -205,10 +205,13 @@ def long_line(context: Context) -> Iterator[Hit]:
     for line in data.split(b"\n"):
         # 120 columns never take fewer bytes.
         if len(line) > 120 and b"://" not in line and b"|" not in line[:4]:
-            text = line.rstrip(b"\r").decode("utf-8", "replace")
+            text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
+            if text.endswith("\\"):
+                text = text[:-1].rstrip()  # a macro's lines are padded up to their backslash
             cut = _column_end(text, 120)
             if cut < len(text):
-                yield Hit(at + len(text[:cut].encode()), at + len(line.rstrip(b"\r")), args={"columns": _columns(text)})
+                start, end = (at + len(part.encode("utf-8", "surrogateescape")) for part in (text[:cut], text))
+                yield Hit(start, end, args={"columns": _columns(text)})
         at += len(line) + 1
 
 
