@@ -174,7 +174,7 @@ def hardcoded_dtype(context: Context) -> Iterator[Hit]:
             r"""(?:(?:np|numpy|ml_dtypes)\.)?(?P<t>float16|half|float32|single|bfloat16)|['"](?P<s>float16|float32|bfloat16)['"]""",
             name,
         )
-        if node is None or literal is None or _in_branch(context, call.node):
+        if node is None or literal is None or _in_branch(context, call.node) or _only_hashed(context, call.node):
             continue
         kind = literal["t"] or literal["s"]
         statement = next((a for a in ancestors(call.node) if a.type.endswith("_statement")), call.node)
@@ -191,6 +191,19 @@ def hardcoded_dtype(context: Context) -> Iterator[Hit]:
             None,
             None if configurable else "warning",
         )
+
+
+def _only_hashed(context: Context, node: Node) -> bool:
+    """Whether the array is only a bag of bytes: every later use hands it to a digest or takes its bytes."""
+    stored = node.parent
+    target = stored.child_by_field_name("left") if stored is not None and stored.type == "assignment" else None
+    if target is None or target.type != "identifier":
+        return False
+    name = re.escape(context.text(target).encode())
+    code = context.code[node.end_byte :]
+    uses = len(re.findall(rb"(?<![\w.])" + name + rb"\b(?!\s*=[^=])", code))
+    hashed = len(re.findall(rb"\b(?:hashlib\.)?(?:md5|sha1|sha256|sha512|crc32|adler32)\(\s*" + name + rb"\b|(?<![\w.])" + name + rb"\.tobytes\(", code))  # fmt: skip
+    return 0 < uses == hashed
 
 
 def _in_branch(context: Context, node: Node) -> bool:
