@@ -220,6 +220,7 @@ def low_precision_comparison(context: Context) -> Iterator[Hit]:
     where = [
         call.node for call in (*py.calls(context, "allclose", "isclose", "assert_allclose"), *_differences(context))
     ]
+    found: dict[int, list[tuple[Node, str, str]]] = {}
     for call in py.calls(context, "astype", "to"):
         kind = call.args[0] if call.args else None
         name = context.text(kind) if kind is not None else ""
@@ -229,10 +230,13 @@ def low_precision_comparison(context: Context) -> Iterator[Hit]:
             or name == "np.float"
         ):
             continue
-        if any(node.start_byte < call.start and call.end <= node.end_byte for node in where):
-            wide = name.rpartition(".")[0] + ".float64"
-            args = {"type": name, "wide": wide}
-            yield Hit(kind.start_byte, kind.end_byte, args=args, fix=Fix((Edit(kind.start_byte, kind.end_byte, wide),)))
+        around = next((n for n in where if n.start_byte < call.start and call.end <= n.end_byte), None)
+        if around is not None:
+            found.setdefault(around.start_byte, []).append((kind, name, name.rpartition(".")[0] + ".float64"))
+    for casts in found.values():
+        kind, name, wide = casts[0]
+        fix = Fix(tuple(Edit(k.start_byte, k.end_byte, w) for k, _, w in casts))
+        yield Hit(kind.start_byte, kind.end_byte, args={"type": name, "wide": wide}, fix=fix)
 
 
 def allclose_as_only_criterion(context: Context) -> Iterator[Hit]:
