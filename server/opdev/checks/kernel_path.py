@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from opdev.checks.api import in_library
 from opdev.rules.context import Context, Project
-from opdev.rules.model import Edit, Fix, Hit
+from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import cpp
 from opdev.syntax.file import File
 from opdev.syntax.tree import ancestor
@@ -153,11 +153,15 @@ def size_split_kernels(context: Context) -> Iterator[Hit]:
     for by_size in found.values():
         if "small" not in by_size or len(by_size) < 2:
             continue
-        for size, function in by_size.items():
-            name = cpp.function_name(context.file, function)
-            at = context.code.find(name.encode(), function.start_byte)
-            other = next(by_size[s] for s in _OPPOSITE[size] if s in by_size)
-            yield Hit(at, at + len(name), args={"name": name, "other": cpp.function_name(context.file, other)})
+        size, function = min(by_size.items(), key=lambda item: item[1].start_byte)
+        other = next((by_size[s] for s in _OPPOSITE[size] if s in by_size), None)
+        if other is None:
+            continue
+        name, twin = (cpp.function_name(context.file, one) for one in (function, other))
+        at = context.code.find(name.encode(), function.start_byte)
+        there = context.code.find(twin.encode(), other.start_byte)
+        related = (Related(there, there + len(twin), {"zh": "另一份在这里", "en": "the other one is here"}),)
+        yield Hit(at, at + len(name), args={"name": name, "other": twin}, related=related)
 
 
 _SHAPE = re.compile(
