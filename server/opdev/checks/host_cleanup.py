@@ -124,4 +124,5 @@ def _first_leak(flow: Flow, leaks: dict[tuple[int, int], list[Held]], owned: set
     }  # fmt: skip
     what, call, at = kept[0]
     notes = {"zh": f"{_ZH[what]}在这里取得", "en": f"the {what} is taken here"}
-    yield Hit(start, end, args=args, related=(Related(at, at + len(call), notes),))
+    message = "several" if len(found) > 1 else "default"
+    yield Hit(start, end, message, args, related=(Related(at, at + len(call), notes),))
