@@ -79,4 +79,5 @@ def _named_offset(context: Context, pointer: UbPointer, constant: str) -> Fix | 
 
 
 def _camel(name: str) -> str:
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    parts = [part for part in name.split("_") if part.lower() != "ub"]
+    return "".join(part[:1].upper() + part[1:] for part in parts)
