@@ -50,7 +50,8 @@ def bare(context: Context) -> Iterator[Hit]:
         if not statuses or (last and len(statuses) < 2 and bash.in_loop(statuses[0]) is None):
             continue
         first = statuses[0]
-        args = {"count": len(statuses), "command": " ".join(context.text(first).split())[:40]}
+        shown = " ".join(context.text(first).split())
+        args = {"count": len(statuses), "command": shown if len(shown) <= 40 else shown[:37] + "..."}
         fix = _waits_for_each(context, command, statuses)
         yield Hit(command.start, command.end, "wait-many" if many or last else "wait-bare", args, fix)
 

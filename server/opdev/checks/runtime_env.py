@@ -137,7 +137,7 @@ def silent_cann_default(context: Context) -> Iterator[Hit]:
     """A CANN path nobody confirmed: sourced literally or as the default of CANN_SET_ENV."""
     if context.place.profile == "in-tree" and context.place.operator is None:
         return  # upstream's own build and release machinery
-    message = "${CANN_SET_ENV:?请先 export CANN_SET_ENV=CANN 的 set_env.sh 路径}"
+    message = "${CANN_SET_ENV:?set it to the path of the set_env.sh of CANN}"
     for _, word, _ in sourced(context):
         if _LITERAL_CANN.search(word.loose):
             yield Hit(
