@@ -96,8 +96,9 @@ def _after_kill(context: Context, node: Node) -> bool:
         return False
     block = shellflow.statements(statement)
     index = next(i for i, s in enumerate(block) if s.id == statement.id)
-    before = context.data[block[max(0, index - 2)].start_byte : statement.end_byte]
-    return re.search(rb"\b(?:kill|pkill|killall)\b", before) is not None
+    texts = [context.data[s.start_byte : s.end_byte] for s in block[max(0, index - 2) : index + 1]]
+    # A trap only says what happens at the end.
+    return any(not t.startswith(b"trap") and re.search(rb"\b(?:kill|pkill|killall)\b", t) for t in texts)
 
 
 def _waits_for_each(context: Context, command: bash.Command, started: list[Node]) -> Fix | None:

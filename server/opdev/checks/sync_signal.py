@@ -162,7 +162,7 @@ def _holds(block: Block, event: Event) -> bool:
 
 
 _INTERVAL = re.compile(
-    rb"\b(?P<name>(?:SYNC_)?FLAG_INTERVAL)\b(?:\s*=\s*|\s*\{\s*|[ \t]+)(?P<value>\d+)\b(?=\s*[;}\r\n,]|[uUlL]|$)",
+    rb"\b(?P<name>(?:\w+_)?FLAG_INTERVAL)\b(?:\s*=\s*|\s*\{\s*|[ \t]+)(?P<value>\d+)\b(?=\s*[;}\r\n,]|[uUlL]|$)",
     re.MULTILINE,
 )
 
