@@ -18,16 +18,16 @@ from importlib import import_module
 from opdev.rules import suppress
 from opdev.rules.context import Context, Project
 from opdev.rules.model import Finding, Fix, Hit, Related, Rule, Scope
-from opdev.rules.selection import Active, Plan, Selection
+from opdev.rules.selection import Active, Kept, Plan, Selection
 from opdev.rules.store import by_name
 from opdev.rules.watchdog import CheckTimeout, Watchdog
-from opdev.syntax.file import File, Segment, words_of
+from opdev.syntax.file import File, Segment
+from opdev.syntax.pieces import Piece, words_of
 
 log = logging.getLogger("opdev.rules")
 
 Check = Callable[[Context], Iterable[Hit]]
 BUILTIN = "builtin"
-_KEEP_SEGMENTS = 50_000
 
 
 @dataclass
@@ -43,34 +43,6 @@ class Cancelled(Exception):  # noqa: N818 - an outcome, not an error
     """Nobody waits for this result any more."""
 
 
-@dataclass(slots=True, eq=False)
-class _Piece:
-    """What is known of a definition's text, whatever file it stands in."""
-
-    words: frozenset[bytes]
-    awake: dict[Plan, frozenset[str]] = field(default_factory=dict)
-    known: Mapping[bytes, int] | None = None
-    """The constants ``used`` was picked from."""
-    used: tuple[tuple[bytes, int], ...] = ()
-    """The constants the text names, with their values."""
-    found: dict[tuple[object, ...], tuple[tuple[Active, tuple[Hit, ...]], ...]] = field(default_factory=dict)
-    """Hits of the item rules by everything outside the text that they may look at."""
-
-    def awakened(self, plan: Plan, text: bytes) -> frozenset[str]:
-        """Names of the rules of ``plan`` that could find anything in the text."""
-        names = self.awake.get(plan)
-        if names is None:
-            names = self.awake[plan] = frozenset(plan.awake(self.words, text))
-        return names
-
-    def uses(self, known: Mapping[bytes, int]) -> tuple[tuple[bytes, int], ...]:
-        """The constants of the file that the text names."""
-        if self.known is not known:
-            self.known = known
-            self.used = tuple(sorted((name, known[name]) for name in self.words & known.keys()))
-        return self.used
-
-
 class Linter:
     """Runs a selection of rules; keeps what it found of each definition."""
 
@@ -82,7 +54,6 @@ class Linter:
         ignore_suppressions: bool = False,
         known: Iterable[Rule] = (),
     ) -> None:
-        self._pieces: dict[object, _Piece] = {}
         self._watchdog = watchdog
         self._ignore_suppressions = ignore_suppressions
         self._known = by_name(known)
@@ -133,15 +104,14 @@ class Linter:
         for scope in ("item", "file", "project"):
             if scope in scopes and not (scope == "project" and project is None):
                 result.ran.update((a.rule.name, a.rule) for a in getattr(plan, scope))
-        pieces = self._pieces_of(file) if incremental and plan.item and "item" in scopes else None
-        if pieces is None:
-            awake = plan.awake(file.words, file.data)
-        else:
-            awake = set().union(*[piece.awakened(plan, text) for _, text, piece in pieces])
+        file.typed = file.typed or incremental
+        pieces = file.pieces if incremental and "item" in scopes else None
+        kept = [piece.memo(plan, plan.kept) for _, piece in pieces] if pieces is not None else []
+        awake = set().union(*[one.awake for one in kept]) if pieces is not None else plan.awake(file.words, file.data)
         if not awake:
             return
         if pieces is not None:
-            yield from self._kept(file, plan, pieces, cancelled)
+            yield from self._kept(file, plan, pieces, kept, cancelled)
         elif "item" in scopes:
             items = [a for a in plan.item if a.rule.name in awake]
             for segment in file.segments if items else ():
@@ -163,47 +133,32 @@ class Linter:
             context = Context(file, 0, len(file.data), None, rule, project)
             yield from (_finding(file, active, hit) for hit in self._run(active, context))
 
-    def _pieces_of(self, file: File) -> list[tuple[Segment, bytes, _Piece]]:
-        """The file's definitions, each with its text and what is kept for that text."""
-        data, kept = file.data, self._pieces
-        # Where `#if 0` may switch code off, the same text is not always the same code.
-        code = file.code if b"if 0" in data else None
-        found: list[tuple[Segment, bytes, _Piece]] = []
-        if len(kept) > _KEEP_SEGMENTS:
-            kept.clear()
-        for segment in file.segments:
-            text = data[segment.start : segment.end]
-            key = text if code is None else (text, code[segment.start : segment.end])
-            piece = kept.get(key)
-            if piece is None:
-                piece = kept[key] = _Piece(words_of(text))
-            found.append((segment, text, piece))
-        return found
-
     def _kept(
         self,
         file: File,
         plan: Plan,
-        pieces: list[tuple[Segment, bytes, _Piece]],
+        pieces: list[tuple[int, Piece]],
+        kept: list[Kept],
         cancelled: Callable[[], bool] | None,
     ) -> Iterator[Finding]:
         """Findings of the item rules, run only where nothing is kept."""
         known, generation = _around(file)
-        for segment, text, piece in pieces:
-            awake = piece.awakened(plan, text)
-            if not awake:
+        for index, (start, piece) in enumerate(pieces):
+            one = kept[index]
+            if not one.awake:
                 continue
-            key = (plan, piece.uses(known), generation)
-            found = piece.found.get(key)
+            key = (one.uses(piece.words, known), generation)
+            found = one.found.get(key)
             if found is None:
                 if cancelled is not None and cancelled():
                     raise Cancelled
-                runs = ((a, self._on_segment(file, segment, a)) for a in plan.item if a.rule.name in awake)
-                found = tuple((a, tuple(hit.moved(-segment.start) for hit in hits)) for a, hits in runs if hits)
-                piece.found[key] = found
+                segment = file.segments[index]
+                runs = ((a, self._on_segment(file, segment, a)) for a in plan.item if a.rule.name in one.awake)
+                found = tuple([(a, tuple([hit.moved(-start) for hit in hits])) for a, hits in runs if hits])
+                one.found[key] = found
             for active, hits in found:
                 for hit in hits:
-                    yield _finding(file, active, hit.moved(segment.start))
+                    yield _finding(file, active, hit.moved(start))
 
     def _on_segment(self, file: File, segment: Segment, active: Active) -> list[Hit]:
         if active.rule.check == BUILTIN:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from opdev.rules.model import SEVERITIES, Rule, Severity
+from opdev.rules.model import SEVERITIES, Hit, Rule, Severity
+from opdev.syntax.pieces import Piece
 
 _SOFTER: dict[Severity, Severity] = {"error": "warning", "warning": "info", "info": "hint", "hint": "hint"}
 
@@ -21,6 +22,26 @@ class Active:
     rule: Rule
     severity: Severity
     fixable: bool
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """What the rules of one plan made of a definition's text."""
+
+    awake: frozenset[str]
+    """Names of the rules that could find anything in it."""
+    known: Mapping[bytes, int] | None = None
+    """The constants ``used`` was picked from."""
+    used: tuple[tuple[bytes, int], ...] = ()
+    found: dict[object, tuple[tuple[Active, tuple[Hit, ...]], ...]] = field(default_factory=dict)
+    """Hits of the item rules, by everything outside the text that they may look at."""
+
+    def uses(self, words: frozenset[bytes], known: Mapping[bytes, int]) -> tuple[tuple[bytes, int], ...]:
+        """The constants of the file that the text names, with their values."""
+        if self.known is not known:
+            self.known = known
+            self.used = tuple(sorted([(name, known[name]) for name in words & known.keys()]))
+        return self.used
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +68,10 @@ class Plan:
             if name not in names and prefix in code:
                 names.add(name)
         return names
+
+    def kept(self, piece: Piece) -> Kept:
+        """A place to keep what these rules find in a definition's text."""
+        return Kept(frozenset(self.awake(piece.words, piece.data)))
 
 
 @dataclass

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from opdev.syntax.file import File
+from opdev.syntax.pieces import Piece
 from opdev.syntax.tree import ancestor
 from opdev.syntax.view import View
 
@@ -120,9 +121,9 @@ def calls(view: View, *names: str) -> list[Call]:
 def calls_matching(view: View, pattern: re.Pattern[bytes]) -> list[Call]:
     """Calls whose name matches ``pattern`` (anchor it with ``\\b``), in text order."""
     found: list[Call] = []
-    for match in pattern.finditer(view.code, view.start, view.end):
-        call = call_at(view.file, match.start(), match.end())
-        if call is not None and call.name == match.group().decode():
+    for start, end in view.spans(pattern):
+        call = call_at(view.file, start, end)
+        if call is not None and call.name == view.code[start:end].decode():
             found.append(call)
     return found
 
@@ -177,6 +178,10 @@ def last_name(node: Node) -> Node | None:
     return here
 
 
+_WITHOUT_FUNCTIONS = {"expression_statement", "comment", "preproc_include", "preproc_def", "template_parameter_list",
+                      "parameter_list", "primitive_type", "type_identifier", "identifier"}  # fmt: skip
+
+
 def functions(view: View) -> list[Node]:
     """Function definitions in the range, in text order."""
 
@@ -188,7 +193,7 @@ def functions(view: View) -> list[Node]:
                 node = stack.pop()
                 if node.type == "function_definition":
                     found.append(node)
-                elif node.type not in ("expression_statement", "comment", "preproc_include", "preproc_def"):
+                elif node.type not in _WITHOUT_FUNCTIONS:
                     stack.extend(reversed(node.named_children))
         return found
 
@@ -281,11 +286,18 @@ _Known = tuple[Mapping[str, int], Mapping[bytes, int]]
 
 def _constants(file: File) -> _Known:
     def collect() -> _Known:
-        code = file.code
-        pieces = [code[segment.start : segment.end] for segment in file.segments]
-        return _computed(tuple(found for piece in pieces if (found := _defined(piece))))
+        code, pieces = file.code, file.pieces
+        if pieces is not None:
+            every = [piece.memo(_defined, _of_piece) for _, piece in pieces]
+        else:
+            every = [_defined(code[segment.start : segment.end]) for segment in file.segments]
+        return _computed(tuple([some for some in every if some]))
 
     return file.memo("cpp.constants", collect)
+
+
+def _of_piece(piece: Piece) -> tuple[tuple[str, str], ...]:
+    return _defined(piece.code)
 
 
 @lru_cache(maxsize=64)
@@ -303,9 +315,8 @@ def _computed(definitions: tuple[tuple[tuple[str, str], ...], ...]) -> _Known:
     return known, {name.encode(): value for name, value in known.items()}
 
 
-@lru_cache(maxsize=4096)
 def _defined(code: bytes) -> tuple[tuple[str, str], ...]:
-    """(name, value) of the constants one definition's text gives, in text order; kept for the next keystroke."""
+    """(name, value) of the constants one definition's text gives, in text order."""
     found: list[re.Match[bytes]] = []
     for word, pattern in ((b"const", _CONST), (b"define", _DEFINE)):
         at = code.find(word)
@@ -325,7 +336,17 @@ _LARGE_UB = (b"udma", b"simt", b"Simt", b"__NPU_ARCH__", b"ASCEND950", b"dav_351
 
 def has_large_ub(file: File) -> bool:
     """Whether the file is written for the generation that has UDMA, SIMT and 256 KB of UB."""
-    return file.memo("cpp.large_ub", lambda: any(word in file.code for word in _LARGE_UB))
+
+    def collect() -> bool:
+        if file.pieces is not None:
+            return any(piece.memo(_LARGE_UB, _speaks_of_large_ub) for _, piece in file.pieces)
+        return any(word in file.code for word in _LARGE_UB)
+
+    return file.memo("cpp.large_ub", collect)
+
+
+def _speaks_of_large_ub(piece: Piece) -> bool:
+    return any(word in piece.code for word in _LARGE_UB)
 
 
 def evaluate(text: str, known: Mapping[str, int] | None = None) -> int | None:

@@ -7,15 +7,15 @@ again only where an edit reached: see ``File.edited``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from opdev.kinds import Kind, Place
 from opdev.source import Source
 from opdev.syntax import blank
 from opdev.syntax.languages import parser
 from opdev.syntax.mask import mask_ascendc
+from opdev.syntax.pieces import Piece, piece_of, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from opdev.syntax.regions import Region
 
 T = TypeVar("T")
-
-_WORDS = bytes(c if c == 95 or c >= 128 or chr(c).isalnum() else 32 for c in range(256))
 
 # Nodes that hold definitions rather than being one: a segment never spans their whole body.
 _CONTAINERS = {
@@ -41,8 +39,7 @@ _BLANKERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """A stretch of the file that holds one definition and the blank text before it.
 
     Segments tile the file.  ``node`` is the definition (None for what trails the last one).
@@ -72,6 +69,8 @@ class File:
         self.kind = kind
         self.place = place or Place()
         self.region = region
+        self.typed = False
+        """Whether it is one of many states of a file being typed into: worth keeping ``pieces`` for."""
         self._memo: dict[object, object] = {}
 
     @property
@@ -139,6 +138,17 @@ class File:
             found.append(Segment(at, len(self.data), None))
         return found
 
+    @property
+    def pieces(self) -> list[tuple[int, Piece]] | None:
+        """(start, piece) of each segment; None for a file that is read once."""
+        return self.memo("pieces", self._pieces) if self.typed else None
+
+    def _pieces(self) -> list[tuple[int, Piece]] | None:
+        if self.language not in ("cpp", "python"):
+            return None
+        data, code, plain = self.data, self.code, self.nocomment
+        return [(s, piece_of(data[s:e], code[s:e], plain[s:e])) for s, e, _ in self.segments]
+
     def _definitions(self, top: Node) -> list[Node]:
         out: list[Node] = []
         stack = list(reversed(top.children))
@@ -171,6 +181,7 @@ class File:
         The tree is parsed incrementally and blanking redone only in the segment that changed.
         """
         new = File(source, self.kind, self.place)
+        new.typed = self.typed
         if "tree" not in self.__dict__:
             return new
         self._splice(new, start, old_end, new_end)
@@ -200,15 +211,13 @@ class File:
             return
         blanker = _BLANKERS[self.language]
         code, nocomment = self._blanked
-        # The piece must stand on its own: read alone it is what it is in the file, and it is not
-        # all blank (which it also is inside a comment that began above).
-        alone = blanker(before)
-        if alone != (code[begin:stop], nocomment[begin:stop]) or not alone[0].strip():
+        # The piece must stand on its own, before and after: read alone it is what it is in the file, it is
+        # not all blank (which it also is inside a comment that began above), and nothing in it reaches
+        # into what follows.
+        alone, part = _blank_alone(blanker, before), _blank_alone(blanker, piece)
+        if alone is None or part is None or not alone[0].strip():
             return
-        part = blanker(piece)
-        # An unterminated comment or string would reach into what follows.
-        probe = blanker(piece + b"\n0")
-        if probe[0][-1:] != b"0" or probe[1][-1:] != b"0":
+        if alone != (code[begin:stop], nocomment[begin:stop]):
             return
         new._blanked = (
             code[:begin] + part[0] + code[stop:],
@@ -220,9 +229,15 @@ class File:
                 new.parse_text = old[:begin] + mask_ascendc(piece, part[0]) + old[stop:]
 
 
-def words_of(text: bytes) -> frozenset[bytes]:
-    """The identifiers and numbers in a text."""
-    return frozenset(text.translate(_WORDS).split())
+_Blanked = tuple[bytes, bytes]
+
+
+def _blank_alone(blanker: Callable[[bytes], _Blanked], piece: bytes) -> _Blanked | None:
+    """A piece blanked by itself; None if a comment or string in it does not end in it."""
+    code, nocomment = blanker(piece + b"\n0")
+    if code[-1:] != b"0" or nocomment[-1:] != b"0":
+        return None
+    return code[:-2], nocomment[:-2]
 
 
 def _point(source: Source, offset: int) -> tuple[int, int]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from opdev.kinds import Place
 from opdev.syntax.file import File
@@ -61,13 +62,38 @@ class View:
         needle = word.encode() if isinstance(word, str) else word
         hay = self.code if text is None else text
         size = len(needle)
-        at = hay.find(needle, self.start, self.end)
-        while at >= 0:
+        for at in self._places(needle) if text is None else _everywhere(needle, hay, self.start, self.end):
             after = at + size
             if (at == 0 or hay[at - 1] not in _WORDCHARS) and (after >= len(hay) or hay[after] not in _WORDCHARS):
                 yield at
-            at = hay.find(needle, after, self.end)
+
+    def _places(self, needle: bytes) -> Iterable[int]:
+        pieces = self.file.pieces if self.node is None else None
+        if pieces is None or self.start or self.end < len(self.code):
+            return _everywhere(needle, self.code, self.start, self.end)
+        return [start + at for start, piece in pieces for at in piece.places(needle)]
+
+    def spans(
+        self, pattern: re.Pattern[bytes], which: Literal["code", "nocomment", "data"] = "code"
+    ) -> list[tuple[int, int]]:
+        """Where ``pattern`` matches in this range.
+
+        In a file being typed into only what changed is searched, so a match must not reach from one
+        definition into the next, nor may the pattern ask what stands before or behind it there.
+        """
+        pieces = self.file.pieces if self.node is None else None
+        if pieces is None or self.start or self.end < len(self.code):
+            return [match.span() for match in pattern.finditer(getattr(self, which), self.start, self.end)]
+        return [(start + a, start + b) for start, piece in pieces for a, b in piece.spans(pattern, which)]
 
     def node_at(self, start: int, end: int) -> Node | None:
         """The smallest named node that covers a range."""
         return self.file.root.named_descendant_for_byte_range(start, max(start, end - 1))
+
+
+def _everywhere(needle: bytes, hay: bytes, start: int, end: int) -> Iterator[int]:
+    size = len(needle)
+    at = hay.find(needle, start, end)
+    while at >= 0:
+        yield at
+        at = hay.find(needle, at + size, end)

@@ -1,0 +1,73 @@
+"""What was worked out of a definition's text, kept for as long as that text is typed around.
+
+A keystroke changes one definition of a file.  Whatever can be told from the text of the others alone
+(words, where a name stands, what a pattern matches) is looked up here instead of worked out again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar, cast
+
+T = TypeVar("T")
+_MOST = 20_000
+_WORDS = bytes(c if c == 95 or c >= 128 or chr(c).isalnum() else 32 for c in range(256))
+
+
+class Piece:
+    """A stretch of text as it stands in a file, with and without comments and strings."""
+
+    def __init__(self, data: bytes, code: bytes, nocomment: bytes) -> None:
+        self.data = data
+        self.code = code
+        self.nocomment = nocomment
+        self._memo: dict[object, object] = {}
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """As ``File.words``."""
+        return words_of(self.data)
+
+    def memo(self, key: object, make: Callable[[Piece], T]) -> T:
+        """``make(piece)`` once for this text; it must look at nothing else."""
+        try:
+            return cast("T", self._memo[key])
+        except KeyError:
+            value = self._memo[key] = make(self)
+            return value
+
+    def spans(self, pattern: re.Pattern[bytes], which: str = "code") -> list[tuple[int, int]]:
+        """Where a pattern matches in ``code``, ``nocomment`` or ``data``; offsets into the piece."""
+        key = (pattern, which)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = [match.span() for match in pattern.finditer(getattr(self, which))]
+        return cast("list[tuple[int, int]]", found)
+
+    def places(self, word: bytes) -> list[int]:
+        """Where the bytes of a word stand in ``code``, parts of longer words among them."""
+        found = self._memo.get(word)
+        if found is None:
+            found = self._memo[word] = [match.start() for match in re.finditer(re.escape(word), self.code)]
+        return cast("list[int]", found)
+
+
+_kept: dict[tuple[bytes, bytes, bytes], Piece] = {}
+
+
+def piece_of(data: bytes, code: bytes, nocomment: bytes) -> Piece:
+    """The piece of a text: the same one every time, until very many others were asked for."""
+    key = (data, code, nocomment)
+    piece = _kept.get(key)
+    if piece is None:
+        if len(_kept) >= _MOST:
+            _kept.clear()
+        piece = _kept[key] = Piece(data, code, nocomment)
+    return piece
+
+
+def words_of(text: bytes) -> frozenset[bytes]:
+    """The identifiers and numbers in a text."""
+    return frozenset(text.translate(_WORDS).split())
