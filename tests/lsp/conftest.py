@@ -15,7 +15,16 @@ import pytest
 
 HERE = Path(__file__).parent
 RUN_BAD = '#!/bin/bash\nset -euo pipefail\nIPPORT="tcp://127.0.0.1:27010"\n'
-SELECT = ["hardcoded-endpoint", "opdev", "prints-much", "crashes-often", "never-ends", "has-mate", "fires-much"]
+SELECT = [
+    "hardcoded-endpoint",
+    "opdev",
+    "prints-much",
+    "crashes-often",
+    "never-ends",
+    "has-mate",
+    "fires-much",
+    "mends-mate",
+]
 """The rules these tests know; others come and go."""
 VERSIONS = {"textDocument": {"publishDiagnostics": {"versionSupport": True}}}
 WAIT = 20.0

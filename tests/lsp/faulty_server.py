@@ -7,7 +7,7 @@ import time
 import types
 
 from opdev.rules import store
-from opdev.rules.model import Hit, Rule
+from opdev.rules.model import Edit, Fix, Hit, Related, Rule
 
 
 def prints(context):
@@ -41,11 +41,23 @@ def reads_mates(context):
             yield Hit(0, 1, args={"name": file.path.rsplit("/", 1)[-1]})
 
 
+def mends_mate(context):
+    """Fires on a script whose mate holds MATE, with a fix in that mate."""
+    for file in context.project.files("shell"):
+        at = file.data.find(b"MATE")
+        if file.path != context.file.path and at >= 0:
+            related = Related(at, at + 4, {"zh": "在此", "en": "here"}, file.path)
+            fix = Fix((Edit(at, at + 4, "one\ntwo", file.path),))
+            yield Hit(0, 1, args={"name": "x"}, fix=fix, related=(related,))
+
+
 def rule(name, check, scope="file"):
     return Rule(
         id="ZZ" + str(900 + len(RULES)), name=name, severity="warning", kinds=frozenset({"shell"}),
         languages=frozenset({"bash"}), messages={"default": {"zh": f"{name}：{{name}}", "en": f"{name}: {{name}}"}},
         summary={"zh": name, "en": name}, scope=scope, check=f"faulty.{check}",
+        fix="safe" if check == "mends_mate" else None, fixes={"default": {"zh": "改好另一个", "en": "Mend the other"}},
+        page="test/no-such-page.md",
     )  # fmt: skip
 
 
@@ -56,11 +68,12 @@ for one in (
     ("never-ends", "hangs"),
     ("fires-much", "fires"),
     ("has-mate", "reads_mates", "project"),
+    ("mends-mate", "mends_mate", "project"),
 ):
     RULES.append(rule(*one))
 
 module = types.ModuleType("opdev.checks.faulty")
-for function in (prints, crashes, hangs, fires, reads_mates):
+for function in (prints, crashes, hangs, fires, reads_mates, mends_mate):
     setattr(module, function.__name__, function)
 sys.modules[module.__name__] = module
 shipped = store.load

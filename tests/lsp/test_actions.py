@@ -143,14 +143,27 @@ def test_a_range_takes_in_all_findings_it_touches(server, run_sh):
     assert sum("on this line" in a["title"] for a in found) == 1
 
 
-CPP = """\
-#include "shmem.h"
-int main() {
-    aclshmem_malloc(16); // 分配
-    aclshmem_malloc(16) \\
-        ;
-}
-"""
+@pytest.mark.parametrize("open_first", [False, True])
+def test_a_fix_in_another_file_leaves_its_bytes_alone(start, faulty, work, run_sh, open_first):
+    """pygls #224: a CRLF file in GBK that nobody has open, read as it is."""
+    other = run_sh.with_name("other.sh")
+    text = "# 注释\r\necho MATE  # 说明\r\n"
+    other.write_bytes(text.encode("gb18030"))
+    client = start(script=faulty, env={"FAULTY": "mends-mate"})
+    related = {"relatedInformation": True, "versionSupport": True}
+    client.initialize(work, capabilities={"textDocument": {**LITERALS, "publishDiagnostics": related}})
+    if open_first:
+        client.open(other, text, version=5)
+    where = client.open(run_sh, "echo\n")
+    (found,) = client.diagnostics(where, len)
+    assert found["relatedInformation"][0]["location"]["uri"] == other.as_uri()
+    assert found["relatedInformation"][0]["location"]["range"]["start"] == {"line": 1, "character": 5}
+
+    ((target, edits),) = titled(actions(client, where, 0), "Mend")["edit"]["changes"].items()
+    assert target == other.as_uri()
+    assert apply(text, edits) == text.replace("MATE", "one\r\ntwo")
+
+
 SUPPRESSED = [
     ("scripts/run.sh", "shellscript", f"{BAD}\n", 0, f"{BAD}  # opdev: ignore[{ENDPOINT}]\n"),
     ("scripts/run.sh", "shellscript", f"{BAD}   \n", 0, f"{BAD}  # opdev: ignore[{ENDPOINT}]   \n"),

@@ -57,6 +57,26 @@ def test_initialize_and_first_diagnostics_come_within_their_budgets(start, work,
     assert min(r[1] for r in runs) <= 0.8
 
 
+def test_a_big_workspace_holds_nothing_up(start, work, run_sh):
+    """neocmakelsp #296."""
+    for folder in range(40):
+        many = work / "third" / str(folder)
+        many.mkdir(parents=True)
+        for number in range(250):
+            (many / f"{number}.cpp").write_bytes(b"int x;\n")
+
+    def once():
+        began = time.perf_counter()
+        client = start()
+        client.initialize(work)
+        client.diagnostics(client.open(run_sh, run_sh.read_text()), len)
+        took = time.perf_counter() - began
+        client.kill()
+        return took
+
+    assert best_of(3, once) < 1
+
+
 def test_nothing_heavy_is_imported_for_the_first_diagnostics():
     code = "import sys, opdev.lsp.server, opdev.lsp.session; print([m for m in ('lsprotocol', 'pygls', 'attrs', 'pydantic') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -88,6 +108,29 @@ def test_modules_in_the_working_directory_are_no_matter(start, work, run_sh):
 
     assert client.diagnostics(where, len)
     assert client.request("textDocument/documentSymbol", {"textDocument": {"uri": where}}) == []
+
+
+@pytest.mark.parametrize("argv", [["-I", "-m", "opdev.lsp"], ["-m", "opdev.cli", "lsp", "--stdio"]])
+def test_other_ways_to_start_it(start, work, argv):
+    client = start(argv=[sys.executable, *argv])
+    client.initialize(work)
+
+    assert client.finish() == 0
+    assert client.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("trace", "said", "unsaid"),
+    [("messages", "opdev/nothing", "secret"), ("verbose", "secret", "no"), ("off", "", "opdev/nothing")],
+)
+def test_messages_are_logged_where_asked(start, work, trace, said, unsaid):
+    client = start()
+    client.initialize(work, options={"trace": trace})
+    client.answer(client.send("opdev/nothing", {"x": "secret"}))
+    assert client.finish() == 0
+
+    assert said in client.stderr.decode()
+    assert unsaid not in client.stderr.decode() or unsaid == "no"
 
 
 def test_the_end_of_input_ends_it(start, work):

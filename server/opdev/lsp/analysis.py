@@ -98,6 +98,26 @@ class Analyst:
         analysis.own = self._run(analysis, file, verdict, OWN, stop)
         return self._report(analysis, verdict, whole=file.place.root is None)
 
+    def unsettled(self, document: Document) -> bool:
+        """Whether a parse from scratch could read the text differently: edits around errors are guesses."""
+        file = self.file_of(document)
+        return file is not None and "tree" in file.__dict__ and file.root.has_error
+
+    def settle(self, document: Document, stop: Stop) -> Report | None:
+        """Parse and lint from scratch; None where that finds what was found."""
+        analysis = self._open.get(document.key)
+        file = self.file_of(document)
+        if analysis is None or file is None:
+            return None
+        verdict = self.rulebook.of(document.path)
+        fresh = File(file.source, file.kind, file.place)
+        found = self._run(analysis, fresh, verdict, OWN, stop, incremental=False)
+        analysis.file = fresh
+        if [(f.sort_key, f.fix) for f in found] == [(f.sort_key, f.fix) for f in analysis.own]:
+            return None
+        analysis.own = found
+        return self._report(analysis, verdict, whole=file.place.root is None)
+
     def cross(self, document: Document, stop: Stop) -> Report | None:
         """The document's findings with the cross-file ones of now; None if it must be linted first."""
         analysis = self._open.get(document.key)
@@ -163,12 +183,21 @@ class Analyst:
         return file
 
     def _run(
-        self, analysis: Analysis, file: File, verdict: Verdict, scopes: tuple[Scope, ...], stop: Stop
+        self,
+        analysis: Analysis,
+        file: File,
+        verdict: Verdict,
+        scopes: tuple[Scope, ...],
+        stop: Stop,
+        *,
+        incremental: bool = True,
     ) -> tuple[Finding, ...]:
         selection = self._without(verdict.selection, frozenset(analysis.stuck))
         own = scopes == OWN
         project = None if own or file.place.root is None else self.operators.of(file.place.root)
-        result = verdict.linter.lint(file, selection, project, scopes=scopes, incremental=own, cancelled=stop)
+        result = verdict.linter.lint(
+            file, selection, project, scopes=scopes, incremental=own and incremental, cancelled=stop
+        )
         kept = []
         for finding in result.findings:
             if finding.rule.name == INTERNAL_ERROR.name and finding.message_key == "timeout":

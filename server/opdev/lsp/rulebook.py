@@ -106,7 +106,7 @@ class Rulebook:
             return True
         return any(
             path in resolved.settings.files or any(config.below(path, folder) for folder in resolved.settings.rules)
-            for resolved in {id(r): r for r in self._folders.values()}.values()
+            for resolved in {id(r): r for r in list(self._folders.values())}.values()
         )
 
     def _over(self, settings: config.Settings) -> config.Settings:

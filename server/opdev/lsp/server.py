@@ -12,11 +12,11 @@ import json
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from opdev.lsp import capabilities, fields, pull, wire
+from opdev.lsp.asking import Asking
 from opdev.lsp.client import Client, Folder
 from opdev.lsp.handshake import fault
 from opdev.lsp.parent import watch_parent
@@ -43,12 +43,11 @@ class Server:
         self._done: asyncio.Future[int] = self._loop.create_future()
         self._is_shut_down = False
         self._running: dict[str | int, asyncio.Task[None]] = {}
-        self._asked: dict[str | int, Future[Any]] = {}
-        self._count = 0
+        self._asking = Asking(self._send)
         self._typed: Typed | None = None
         self._loading = False
         self._early: list[Mapping[str, Any]] = []
-        self.session = Session(client, self._loop, self._notify, self._ask, first=self._load)
+        self.session = Session(client, self._loop, self._notify, self._asking.ask, first=self._load)
         self.watching = Watching(self.session)
         self._notifications: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
             "initialized": self._initialized,
@@ -115,7 +114,7 @@ class Server:
         assert isinstance(message, Mapping)
         method, identity = message.get("method"), message.get("id")
         if method is None:
-            self._response(message)
+            self._asking.answer(message)
         elif identity is None:
             self._notification(method, message)
         else:
@@ -168,18 +167,6 @@ class Server:
         self._running.pop(identity, None)
         self._outbox.send(reply)
 
-    def _response(self, message: Mapping[str, Any]) -> None:
-        identity = message.get("id")
-        future = self._asked.pop(identity, None) if isinstance(identity, str | int) else None
-        if future is None or not future.set_running_or_notify_cancel():
-            log.debug("an answer nobody waits for: %s", message.get("error"))
-            return
-        error = message.get("error")
-        if error is not None:
-            future.set_exception(RuntimeError(str(error.get("message") if isinstance(error, Mapping) else error)))
-        else:
-            future.set_result(message.get("result"))
-
     def _cancel(self, params: Mapping[str, Any]) -> None:
         identity = fields.find(params, "id", (str, int))
         self._inbox.cancelled.discard(identity)
@@ -194,18 +181,11 @@ class Server:
             self._typed.protocol.cancel(identity)
 
     def _notify(self, method: str, params: object) -> None:
-        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def _send(self, message: dict[str, Any]) -> None:
         self._trace("to", message)
         self._outbox.send(message)
-
-    def _ask(self, method: str, params: object) -> Future[Any]:
-        self._count += 1
-        identity = f"opdev-{self._count}"
-        future: Future[Any] = Future()
-        self._asked[identity] = future
-        message = {"jsonrpc": "2.0", "id": identity, "method": method}
-        self._outbox.send(message if params is None else {**message, "params": params})
-        return future
 
     # Features, loaded when there is time.
 

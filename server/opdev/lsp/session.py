@@ -185,11 +185,18 @@ class Session:
         report = self.analyst.own(document, stop)
         self._hand_over(document, report)
         root = report.file.place.root if report.file is not None else None
+        if self.analyst.unsettled(document):
+            self.worker.submit(("settle", document.key), Priority.OPERATOR, lambda stop: self._settle(document, stop))
         if not report.whole and root is not None:
             self.operators.changed(root)
             self.worker.submit(("operator", root), Priority.OPERATOR, lambda stop: self._cross(root, stop))
         elif root is None:
             self.worker.submit(("kind", document.key), Priority.OPERATOR, lambda _: self._rekind(document))
+
+    def _settle(self, document: Document, stop: Stop) -> None:
+        report = self.analyst.settle(document, stop)
+        if report is not None:
+            self._hand_over(document, report)
 
     def _rekind(self, document: Document) -> None:
         if self.analyst.rekind(document):
