@@ -83,6 +83,8 @@ def test_cpp(text, code, nocomment):
         ("x=${a#b} # c", "x=${a#b}    "),
         ("x=$#; y=a#b", "x=$#; y=a#b"),
         ("#!/bin/bash\nx", "           \nx"),
+        ("echo \"don't\" # a\n# b\nx='c # d'", "echo \"don't\"    \n   \nx='c # d'"),
+        ('echo "a\\"b" # c', 'echo "a\\"b"    '),
     ],
 )
 def test_bash(text, left):
@@ -98,3 +100,16 @@ def test_python_strings_and_comments():
 
 def test_cmake_bracket_comment():
     assert blank.blank_cmake(b"#[[ a\nb ]] set(x 1) # c")[0] == b"     \n     set(x 1)    "
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('message("can\'t")\n# a\nset(x) # b', 'message("can\'t")\n   \nset(x)    '),
+        ("message([[a # b]]) # c", "message([[a # b]])    "),
+        ('set(x "two\n# lines") # c', 'set(x "two\n# lines")    '),
+        ("it's: 'a # b' # c", "it's: 'a # b'    "),
+    ],
+)
+def test_cmake_and_yaml_quotes(text, left):
+    assert blank.blank_cmake(text.encode())[0].decode() == left

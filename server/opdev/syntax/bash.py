@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,11 +28,19 @@ _WRAPPERS = {
     "setsid",
     "numactl",
     "taskset",
+    "ionice",
 }
 _TAKES_VALUE = {
-    "timeout": {"-s", "-k", "--signal", "--kill-after"}, "nice": {"-n"}, "sudo": {"-u", "-g"}, "env": {"-u", "-C"},
-    "numactl": set(), "taskset": {"-c"}, "stdbuf": {"-i", "-o", "-e"},
+    "timeout": {"-s", "-k", "--signal", "--kill-after"}, "nice": {"-n"}, "ionice": {"-c", "-n"}, "exec": {"-a"},
+    "sudo": {"-u", "--user", "-g", "--group", "-h", "-p", "-C", "-D", "-T"}, "env": {"-u", "-C"}, "time": {"-f", "-o"},
+    "numactl": {"-N", "-m", "-i", "-C", "-p", "--cpunodebind", "--membind", "--interleave", "--physcpubind", "--preferred"},
+    "taskset": {"-c", "--cpu-list"}, "stdbuf": {"-i", "-o", "-e"},
 }  # fmt: skip
+
+
+_ESCAPED = re.compile(r"\\(?:\n|(.))", re.DOTALL)
+_EXPANDS = re.compile(r"[$`]")
+_ESCAPED_IN_QUOTES = re.compile(r"\\(?:\n|([$`\"\\]))")
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ class Command:
         words = self.words
         while words:
             name = (words[0].value or "").rsplit("/", 1)[-1]
-            if name not in _WRAPPERS:
+            if name not in _WRAPPERS or (name == "command" and _only_looks_up(words)):
                 return words
             words = _unwrap(name, words[1:])
         return words
@@ -122,10 +131,13 @@ class Command:
     @cached_property
     def pipeline(self) -> Node | None:
         """The pipeline the command is part of, if any."""
+        found: Node | None = None
         parent = self.node.parent
-        if parent is not None and parent.type == "redirected_statement":
+        # `a | b 2>&1 | c` is a pipeline in a redirection in a pipeline to the grammar.
+        while parent is not None and parent.type in ("redirected_statement", "pipeline"):
+            found = parent if parent.type == "pipeline" else found
             parent = parent.parent
-        return parent if parent is not None and parent.type == "pipeline" else None
+        return found
 
     @property
     def start(self) -> int:
@@ -136,6 +148,11 @@ class Command:
         return self.node.end_byte
 
 
+def _only_looks_up(words: tuple[Word, ...]) -> bool:
+    """``command -v prog`` says where a program is; it does not run it."""
+    return len(words) > 1 and words[1].value in ("-v", "-V")
+
+
 def _unwrap(name: str, words: tuple[Word, ...]) -> tuple[Word, ...]:
     takes = _TAKES_VALUE.get(name, set())
     index = 0
@@ -143,11 +160,12 @@ def _unwrap(name: str, words: tuple[Word, ...]) -> tuple[Word, ...]:
         value = words[index].value
         if value is not None and value.startswith("-") and len(value) > 1:
             index += 2 if value in takes else 1
-        elif name == "env" and value is not None and "=" in value and not value.startswith("="):
+        elif name in ("env", "sudo") and value is not None and "=" in value and not value.startswith("="):
             index += 1
         else:
             break
-    if name == "timeout":
+    if name == "timeout" or (name == "taskset" and not any(w.value in takes for w in words[:index])):
+        # The duration; the mask.
         index += 1
     return words[index:]
 
@@ -184,13 +202,14 @@ def literal(file: File, node: Node) -> str | None:
     """A word's text after quote removal; None if it expands anything."""
     text = file.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
     if node.type in ("word", "number", "variable_name", "regex", "test_operator", "extglob_pattern"):
-        return None if "$" in text or "`" in text else text.replace("\\", "")
+        expands = _EXPANDS.search(_ESCAPED.sub("", text))
+        return None if expands else _ESCAPED.sub(r"\1", text)
     if node.type == "raw_string":
         return text[1:-1]
     if node.type == "string":
         if any(c.type not in ("string_content", '"') for c in node.children):
             return None
-        return text[1:-1].replace('\\"', '"')
+        return _ESCAPED_IN_QUOTES.sub(r"\1", text[1:-1])
     if node.type in ("concatenation", "command_name"):
         parts = [literal(file, c) for c in node.named_children]
         return None if any(p is None for p in parts) or not parts else "".join(p for p in parts if p is not None)
@@ -226,16 +245,32 @@ def _command(file: File, node: Node) -> Command | None:
     assigned: list[Assignment] = []
     for child in node.children:
         if child.type == "variable_assignment":
-            assigned.append(_assignment(file, child))
+            if _is_prefix(file, child, node):
+                assigned.append(_assignment(file, child))
         elif child.is_named and child.type not in (
             "file_redirect",
             "herestring_redirect",
             "heredoc_redirect",
             "comment",
         ):
-            raw = file.data[child.start_byte : child.end_byte].decode("utf-8", "replace")
-            words.append(Word(child, raw, literal(file, child)))
+            words.append(_word(file, child))
+    parent = node.parent
+    if parent is not None and parent.type == "redirected_statement" and parent.child_by_field_name("body") == node:
+        # `cmd > log arg`: to the grammar, what follows a redirection's file is one more file.
+        for redirect in parent.children_by_field_name("redirect"):
+            words += [_word(file, more) for more in redirect.children_by_field_name("destination")[1:]]
     return Command(node, tuple(words), tuple(assigned), file)
+
+
+def _word(file: File, node: Node) -> Word:
+    return Word(node, file.source.text(node.start_byte, node.end_byte), literal(file, node))
+
+
+def _is_prefix(file: File, assignment: Node, command: Node) -> bool:
+    """Whether an assignment belongs to a command: the grammar also joins those of the lines above."""
+    name = command.child_by_field_name("name")
+    between = file.data[assignment.end_byte : name.start_byte] if name is not None else b"\n"
+    return b"\n" not in between.replace(b"\\\n", b"")
 
 
 def _assignment(file: File, node: Node) -> Assignment:
@@ -253,6 +288,6 @@ def _assignment(file: File, node: Node) -> Assignment:
         raw=raw,
         value=literal(file, value) if value is not None else "",
         keyword=keyword,
-        prefix=parent is not None and parent.type == "command",
+        prefix=parent is not None and parent.type == "command" and _is_prefix(file, node, parent),
         append=any(c.type == "+=" for c in node.children),
     )

@@ -103,31 +103,36 @@ def blank_python(data: bytes) -> tuple[bytes, bytes]:
 
 
 _BASH = re.compile(
-    rb"""(?P<esc>\\.)|(?P<sq>'[^']*'?)|(?P<var>\$\{[^}\n]*\}?|\$\#)|(?P<c>(?:(?<=[\s;&|()])|(?<![\s\S]))\#[^\n]*)""",
+    rb"""(?P<esc>\\.)|(?P<dq>"(?:[^"\\\n]|\\.)*")|(?P<sq>'[^']*'?)|(?P<var>\$\{[^}\n]*\}?|\$\#)|(?P<c>(?:(?<=[\s;&|()])|(?<![\s\S]))\#[^\n]*)""",
+)
+
+_CMAKE = re.compile(
+    rb"""(?P<esc>\\.)|(?P<dq>"(?:[^"\\]|\\[\s\S])*")|(?P<br>\[(?P<eq>=*)\[[\s\S]*?\](?P=eq)\])|(?P<sq>(?<!\w)'[^'\n]*')"""
+    rb"""|(?P<var>\$\{[^}\n]*\}?)|(?P<c>(?:(?<=[\s;()])|(?<![\s\S]))\#[^\n]*)""",
 )
 
 
 def blank_bash(data: bytes) -> tuple[bytes, bytes]:
     """``(code, nocomment)`` of shell text; double-quoted text is code (it expands)."""
-    return _hash_comments(data)
+    return _hash_comments(data, _BASH)
 
 
 def blank_cmake(data: bytes) -> tuple[bytes, bytes]:
-    """``(code, nocomment)`` of CMake text."""
+    """``(code, nocomment)`` of CMake text (and YAML): an apostrophe in a word or in text quotes nothing."""
     out = re.sub(rb"\#\[(=*)\[[\s\S]*?\]\1\]", lambda m: spaces(m.group()), data)
-    return _hash_comments(out)
+    return _hash_comments(out, _CMAKE)
 
 
-def _hash_comments(data: bytes) -> tuple[bytes, bytes]:
+def _hash_comments(data: bytes, tokens: re.Pattern[bytes]) -> tuple[bytes, bytes]:
     out: list[bytes] = []
     at = 0
-    for match in _BASH.finditer(data):
+    for match in tokens.finditer(data):
         if match.lastgroup != "c":
             continue
         start, end = match.span()
         # A hash inside double quotes is text: an odd number of quotes stands before it on its line.
         line = data.rfind(b"\n", 0, start) + 1
-        if data.count(b'"', line, start) % 2:
+        if tokens is _BASH and (data.count(b'"', line, start) - data.count(b'\\"', line, start)) % 2:
             continue
         out += (data[at:start], spaces(data[start:end]))
         at = end

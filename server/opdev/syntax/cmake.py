@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,17 @@ from opdev.syntax.view import View
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_BRACKET = re.compile(r"\[(=*)\[\r?\n?(.*)\]\1\]", re.DOTALL)
+
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument; ``text`` is without its quotes, references as written."""
+    """One argument; ``text`` is without its quotes or brackets, references as written."""
 
     node: Node
     text: str
+    last: Node | None = None
+    """The last node of an argument the grammar takes apart: ``-DX="a b"``."""
 
     @property
     def start(self) -> int:
@@ -25,7 +30,7 @@ class Argument:
 
     @property
     def end(self) -> int:
-        return self.node.end_byte
+        return (self.last or self.node).end_byte
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ def commands(view: View, *names: str) -> list[Command]:
     def collect() -> list[Command]:
         found = []
         for node in walk(view.file.root):
-            if node.type.endswith("_command") and node.type != "block_command" and node.named_child_count:
+            if node.type.endswith("_command") and node.named_child_count:
                 found.append(_command(view, node))
         return found
 
@@ -70,9 +75,19 @@ def _command(view: View, node: Node) -> Command:
     for child in node.children[1:]:
         if child.type == "argument_list":
             for argument in child.named_children:
-                if argument.type == "argument":
-                    text = view.text(argument)
-                    if len(text) > 1 and text[0] == '"' and text[-1] == '"':
-                        text = text[1:-1]
-                    args.append(Argument(argument, text))
+                if argument.type != "argument":
+                    continue
+                if args and args[-1].end == argument.start_byte:
+                    first = args.pop().node
+                    text = view.data[first.start_byte : argument.end_byte].decode("utf-8", "replace")
+                    args.append(Argument(first, text, argument))
+                else:
+                    args.append(Argument(argument, _bare(view.text(argument))))
     return Command(view.text(name_node).lower(), tuple(args), node, name_node)
+
+
+def _bare(text: str) -> str:
+    if len(text) > 1 and text[0] == '"' and text[-1] == '"':
+        return text[1:-1]
+    bracket = _BRACKET.fullmatch(text)
+    return bracket[2] if bracket else text

@@ -68,15 +68,14 @@ class Import:
 
 def calls(view: View, *names: str) -> list[Call]:
     """Calls whose callee is one of ``names`` or ends in ``.name``, in the view's range."""
-    found: list[Call] = []
+    found: dict[int, Call] = {}
     for wanted in names:
         last = wanted.rpartition(".")[2]
         for at in view.find(last):
             call = call_at(view.file, at, at + len(last))
             if call is not None and (call.dotted == wanted or call.dotted.endswith("." + wanted)):
-                found.append(call)
-    found.sort(key=lambda call: call.start)
-    return found
+                found.setdefault(at, call)
+    return [found[at] for at in sorted(found)]
 
 
 def call_at(file: File, start: int, end: int) -> Call | None:
@@ -153,7 +152,7 @@ def is_module_level(node: Node) -> bool:
 
 
 def string_value(file: File, node: Node) -> str | None:
-    """The text of a plain string literal; None for f-strings with fields and anything else."""
+    """The text of a plain string literal, escapes as written; None for f-strings with fields and anything else."""
     if node.type == "concatenated_string":
         parts = [string_value(file, c) for c in node.named_children]
         return None if any(p is None for p in parts) else "".join(p for p in parts if p is not None)
