@@ -160,6 +160,8 @@ def size_split_kernels(context: Context) -> Iterator[Hit]:
         name, twin = (cpp.function_name(context.file, one) for one in (function, other))
         at = context.code.find(name.encode(), function.start_byte)
         there = context.code.find(twin.encode(), other.start_byte)
+        if at < 0 or there < 0:
+            continue  # behind a comment nobody closed
         related = (Related(there, there + len(twin), {"zh": "另一份在这里", "en": "the other one is here"}),)
         yield Hit(at, at + len(name), args={"name": name, "other": twin}, related=related)
 
