@@ -17,18 +17,18 @@ from opdev.syntax.tree import ancestors
 _LOWEST, _HIGHEST = 1025, 65535
 _RDMA = range(60032, 60288)
 _URL = re.compile(rb"tcp6?://(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9_.-]+):(?P<port>\d{1,6})(?!\d)")
-_WORTH_A_LOOK = re.compile(rb"tcp6?://|RANDOM|SHMEM_UID_SESSION_ID")
+_TELLTALE = (b"tcp://", b"tcp6://", b"RANDOM", b"SHMEM_UID_SESSION_ID")
 _DRAWN = re.compile(r"(?P<base>\d+)\s*\+\s*\(?\s*\$?\{?RANDOM\}?(?:\s*%\s*(?P<size>\d+))?")
 _IFNAME = re.compile(r"[A-Za-z][\w.@-]*(?::inet[46])?")
 
 
 def port_out_of_range(context: Context) -> Iterator[Hit]:
     """Ports the bootstrap refuses, literal or possibly drawn."""
-    if not _WORTH_A_LOOK.search(context.data):
+    if not context.holds(_worth_a_look):
         return
     seen: set[int] = set()
     text = context.nocomment
-    for match in _URL.finditer(text):
+    for match in _URL.finditer(text) if b"tcp" in text else ():
         start, end = match.span("port")
         if (hit := _refused(start, end, match["port"])) is not None:
             seen.add(start)
@@ -48,6 +48,10 @@ def port_out_of_range(context: Context) -> Iterator[Hit]:
                     yield hit
         elif "port" in given.name.lower() or endpoints.variable_of(given.name) is not None:
             yield from _drawn(given)
+
+
+def _worth_a_look(text: bytes) -> bool:
+    return any(word in text for word in _TELLTALE)
 
 
 def _refused(start: int, end: int, digits: bytes) -> Hit | None:

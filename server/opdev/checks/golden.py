@@ -142,8 +142,7 @@ def _data_differs(context: Context, loop: Node, variable: str, after: int) -> bo
 
 def numpy_bfloat16(context: Context) -> Iterator[Hit]:
     """``np.bfloat16``, which numpy does not have."""
-    for match in re.finditer(rb"\b(?:np|numpy)\s*\.\s*(?P<name>bfloat16)\b", context.code[context.start : context.end]):
-        at = context.start + match.start("name")
+    for at in context.find("bfloat16"):
         node = context.file.root.named_descendant_for_byte_range(at, at + 7)
         parent = node.parent if node is not None else None
         owner = parent.child_by_field_name("object") if parent is not None and parent.type == "attribute" else None

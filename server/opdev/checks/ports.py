@@ -35,13 +35,13 @@ _LITERAL = re.compile(r"(?<![\w/.-])(?:tcp6?://)(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9_
 _LAUNCHERS = re.compile(rb"(?<![&>])&[ \t]*(?:#|\r?$)|\b(?:mpirun|mpiexec|torchrun|msprun)\b", re.MULTILINE)
 # A job started by several calls of one script must find the same default in each of them.
 _SPREAD = re.compile(rb"FIRST_(?:PE|RANK)|-fpe\b|-frank\b|NODE_RANK|node_rank|hostfile|RANK_ID|OMPI_COMM_WORLD_RANK")
-_WORTH_A_LOOK = re.compile(rb"tcp6?://|ip[_-]?port|session[_-]?id", re.IGNORECASE)
+_TELLTALE = (b"tcp://", b"tcp6://", b"ipport", b"ip_port", b"ip-port", b"sessionid", b"session_id", b"session-id")
 _ENDPOINT_OPTION = re.compile(r"-{1,2}(?:ip[-_]?port|session[-_]id)")
 
 
 def hardcoded_endpoint(context: Context) -> Iterator[Hit]:
     """A literal endpoint where the environment's IPPORT or SHMEM_UID_SESSION_ID should win."""
-    if not _WORTH_A_LOOK.search(context.data):
+    if not context.holds(_worth_a_look):
         return
     if context.file.language == "python":
         yield from ports_python.hardcoded(context)
@@ -51,6 +51,11 @@ def hardcoded_endpoint(context: Context) -> Iterator[Hit]:
         yield from _assigned(context)
         yield from _filled_in(context)
         yield from _handed_over(context)
+
+
+def _worth_a_look(text: bytes) -> bool:
+    text = text.lower()
+    return any(word in text for word in _TELLTALE)
 
 
 def _assigned(context: Context) -> Iterator[Hit]:

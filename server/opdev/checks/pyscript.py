@@ -77,9 +77,7 @@ def swallowed_exception(context: Context) -> Iterator[Hit]:
     """``except:`` or ``except Exception:`` that does nothing about the error."""
     if not _is_operators(context):
         return
-    for clause in context.file.memo(
-        "py.excepts", lambda: [n for n in walk(context.file.root) if n.type == "except_clause"]
-    ):
+    for clause in context.nodes("except", "except_clause"):
         block = clause.named_children[-1]
         head = context.data[clause.start_byte : block.start_byte].decode("utf-8", "replace").split("#")[0]
         bare = re.fullmatch(r"except\s*:\s*", head) is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
@@ -35,15 +36,10 @@ def license_header(context: Context) -> Iterator[Hit]:
     data = context.data
     if context.file.region is not None or not data.strip() or _foreign(context):
         return
-    head = b"\n".join(data[:4000].split(b"\n", _HEAD_LINES)[:_HEAD_LINES])
-    if _GENERATED.search(head):
-        return
-    if _NOTICE.search(head):
-        found = re.search(rb"[^\n]*huawei[^\n]*", head, re.IGNORECASE)
-        if found is not None and not _LICENCE_NAME.search(head):
-            line = found.group()
-            start = found.start() + len(line) - len(line.lstrip(b" *#/"))
-            yield Hit(start, start + len(line.strip(b" *#/\r")), "partial")
+    said = _notice_in(b"\n".join(data[:4000].split(b"\n", _HEAD_LINES)[:_HEAD_LINES]))
+    if said is not None:
+        if said:
+            yield Hit(*said, "partial")
         return
     start = _first_text(data)
     end = data.find(b"\n", start)
@@ -51,6 +47,21 @@ def license_header(context: Context) -> Iterator[Hit]:
     at = prelude.end() if prelude is not None else 0
     fix = Fix((Edit(at, at, _notice(context.file.language or "")),))
     yield Hit(start, len(data) if end < 0 else end, fix=fix)
+
+
+@lru_cache(maxsize=256)
+def _notice_in(head: bytes) -> tuple[int, int] | tuple[()] | None:
+    """What a file's first lines say: nothing (None), enough, or a notice without a licence (its range)."""
+    if _GENERATED.search(head):
+        return ()
+    if not _NOTICE.search(head):
+        return None
+    found = re.search(rb"[^\n]*huawei[^\n]*", head, re.IGNORECASE)
+    if found is None or _LICENCE_NAME.search(head):
+        return ()
+    line = found.group()
+    start = found.start() + len(line) - len(line.lstrip(b" *#/"))
+    return start, start + len(line.strip(b" *#/\r"))
 
 
 def _notice(language: str) -> str:
@@ -200,23 +211,29 @@ def file_name(context: Context) -> Iterator[Hit]:
 
 def long_line(context: Context) -> Iterator[Hit]:
     """Code lines beyond 120 columns, a Chinese character counting two."""
-    data = context.data
     at = 0
-    for line in data.split(b"\n"):
+    for line in context.data.split(b"\n"):
         # 120 columns never take fewer bytes.
-        if len(line) > 120 and b"://" not in line and b"|" not in line[:4]:
-            text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
-            if text.endswith("\\"):
-                text = text[:-1].rstrip()  # a macro's lines are padded up to their backslash
-            cut = _column_end(text, 120)
-            if cut < len(text):
-                start, end = (at + len(part.encode("utf-8", "surrogateescape")) for part in (text[:cut], text))
-                yield Hit(start, end, args={"columns": _columns(text)})
+        if len(line) > 120 and (beyond := _beyond(line)) is not None:
+            cut, end, columns = beyond
+            yield Hit(at + cut, at + end, args={"columns": columns})
         at += len(line) + 1
 
 
-def _columns(text: str) -> int:
-    return len(text) + sum(ch > "\u2e7f" for ch in text)
+@lru_cache(maxsize=4096)
+def _beyond(line: bytes) -> tuple[int, int, int] | None:
+    """(first byte beyond 120 columns, end, columns) of a line; None for one that may be as it is."""
+    if b"://" in line or b"|" in line[:4]:
+        return None
+    text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
+    if text.endswith("\\"):
+        text = text[:-1].rstrip()  # a macro's lines are padded up to their backslash
+    columns = len(text) if text.isascii() else len(text) + sum([ch > "\u2e7f" for ch in text])
+    if columns <= 120:
+        return None
+    cut = _column_end(text, 120)
+    start, end = (len(part.encode("utf-8", "surrogateescape")) for part in (text[:cut], text))
+    return start, end, columns
 
 
 def _column_end(text: str, limit: int) -> int:

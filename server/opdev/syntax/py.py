@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from opdev.syntax.file import File
-from opdev.syntax.tree import ancestor, ancestors, walk
+from opdev.syntax.tree import ancestor, ancestors
 from opdev.syntax.view import View
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_OPENING = re.compile(rb"\(")
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,18 @@ def all_calls(view: View) -> list[Call]:
 
     def collect() -> list[Call]:
         found = []
-        for node in walk(view.file.root):
-            function = node.child_by_field_name("function") if node.type == "call" else None
+        file = view.file
+        # Every call has a parenthesis; to ask the tree at each is far cheaper than to walk all of it.
+        for match in _OPENING.finditer(file.nocomment):
+            at = match.start()
+            arguments = file.root.named_descendant_for_byte_range(at, at)
+            call = arguments.parent if arguments is not None and arguments.start_byte == at else None
+            if call is None or call.type != "call" or call.child_by_field_name("arguments") != arguments:
+                continue
+            function = call.child_by_field_name("function")
             if function is not None:
-                found.append(Call(_dotted(view.file, function), node, view.file))
+                found.append(Call(_dotted(file, function), call, file))
+        found.sort(key=lambda call: (call.start, -call.end))
         return found
 
     every = view.file.memo("py.calls", collect)
@@ -114,9 +124,10 @@ def imports(view: View) -> list[Import]:
 
     def collect() -> list[Import]:
         found: list[Import] = []
-        for node in walk(view.file.root):
-            if node.type in ("import_statement", "import_from_statement"):
-                found += _imported(view.file, node)
+        for node in View(view.file, 0, len(view.file.data)).nodes(
+            "import", "import_statement", "import_from_statement"
+        ):
+            found += _imported(view.file, node)
         return found
 
     return view.file.memo("py.imports", collect)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from opdev.kinds import Place
 from opdev.syntax.file import File
+from opdev.syntax.pieces import Piece
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -68,8 +69,8 @@ class View:
                 yield at
 
     def _places(self, needle: bytes) -> Iterable[int]:
-        pieces = self.file.pieces if self.node is None else None
-        if pieces is None or self.start or self.end < len(self.code):
+        pieces = self._pieces
+        if pieces is None:
             return _everywhere(needle, self.code, self.start, self.end)
         return [start + at for start, piece in pieces for at in piece.places(needle)]
 
@@ -81,10 +82,42 @@ class View:
         In a file being typed into only what changed is searched, so a match must not reach from one
         definition into the next, nor may the pattern ask what stands before or behind it there.
         """
-        pieces = self.file.pieces if self.node is None else None
-        if pieces is None or self.start or self.end < len(self.code):
+        pieces = self._pieces
+        if pieces is None:
             return [match.span() for match in pattern.finditer(getattr(self, which), self.start, self.end)]
         return [(start + a, start + b) for start, piece in pieces for a, b in piece.spans(pattern, which)]
+
+    def holds(self, test: Callable[[bytes], bool]) -> bool:
+        """Whether ``test`` says yes to this range's text: a gate for what looks at the text as a whole.
+
+        In a file being typed into the definitions are asked one by one, and only those that changed.
+        """
+        pieces = self._pieces
+        if pieces is None:
+            return test(
+                self.data if not self.start and self.end == len(self.data) else self.data[self.start : self.end]
+            )
+
+        def ask(piece: Piece) -> bool:
+            return test(piece.data)
+
+        return any(piece.memo(test, ask) for _, piece in pieces)
+
+    @property
+    def _pieces(self) -> list[tuple[int, Piece]] | None:
+        """The file's pieces, where this is all of a file being typed into."""
+        if self.node is not None or self.start or self.end < len(self.file.data):
+            return None
+        return self.file.pieces
+
+    def nodes(self, keyword: str, *types: str) -> list[Node]:
+        """Nodes of ``types`` in this range whose own token ``keyword`` is, in text order (the tree is not walked)."""
+        found: list[Node] = []
+        for at in self.find(keyword):
+            node = self.node_at(at, at + len(keyword))
+            if node is not None and node.type in types:
+                found.append(node)
+        return found
 
     def node_at(self, start: int, end: int) -> Node | None:
         """The smallest named node that covers a range."""
