@@ -102,9 +102,7 @@ def _e2e_fix(context: Context, start: int, end: int) -> Fix | None:
 
 
 _FACTOR = re.compile(rb"\bbus_?[fF]actor\s*=(?!=)\s*(?P<value>[^;,]+)[;,]")
-_COUNT = (
-    rb"(?:static_cast\s*<[^<>]*>\s*\(\s*)?\(?\s*\w*(?:n_?pes?|npes|pe_size|world_?size|n_?ranks?|rank_?size)\w*\s*\)?"
-)
+_COUNT = rb"(?:static_cast\s*<[^<>]*>\s*\(\s*)?\(?\s*(?:\w+(?:\.|->))*\w*(?:n_?pes?|npes|pe_size|world_?size|n_?ranks?|rank_?size)\w*\s*\)?"
 
 
 def wrong_bus_factor(context: Context) -> Iterator[Hit]:
@@ -116,7 +114,9 @@ def wrong_bus_factor(context: Context) -> Iterator[Hit]:
             yield Hit(start, end, args={"value": value.decode("utf-8", "replace")})
 
 
-_PEAK = re.compile(rb"\b\w*peak_?(?:bandwidth|bw)\w*\s*=(?!=)\s*(?P<value>\d+(?:\.\d+)?)[fF]?\s*[;,]", re.IGNORECASE)
+_PEAK = re.compile(
+    rb"\b\w*peak_?(?:bandwidth|bw|gbps)\w*\s*=(?!=)\s*(?P<value>\d+(?:\.\d+)?)[fF]?\s*[;,]", re.IGNORECASE
+)
 _PEAKS = frozenset({28.0 * n for n in range(1, 16)} | {270.0})
 
 
@@ -159,6 +159,9 @@ def profile_not_exported(context: Context) -> Iterator[Hit]:
                 return
 
 
+_STARTS = re.compile(rb"<<<|\b[Ll]aunch\w*\s*\(")
+
+
 def profile_before_sync(context: Context) -> Iterator[Hit]:
     """Counters fetched between a launch and the first synchronisation."""
     flow = flow_of(context)
@@ -166,6 +169,6 @@ def profile_before_sync(context: Context) -> Iterator[Hit]:
         waited = any(
             e.end <= event.start and re.search(r"Synchronize|sync|Sync|wait|barrier", e.name) for e in flow.events
         ) if flow is not None else True  # fmt: skip
-        launched = flow is not None and b"<<<" in context.code[flow.start : event.start]
+        launched = flow is not None and _STARTS.search(context.code, flow.start, event.start) is not None
         if launched and not waited:
             yield Hit(event.name_start, event.end)

@@ -41,7 +41,9 @@ def read_before_stream_sync(context: Context) -> Iterator[Hit]:
         if event.name == "aclrtMemcpy" and _TO_HOST in event.args:
             seen.setdefault(event, []).append(state)
             return state
-        if _WAITS.fullmatch(event.name) or not (_HARMLESS.fullmatch(event.name) or event.receiver):
+        if _WAITS.fullmatch(event.name):
+            return None
+        if not (_HARMLESS.fullmatch(event.name) or event.receiver or _declares(context, event)):
             return None
         return state
 
@@ -58,6 +60,13 @@ def read_before_stream_sync(context: Context) -> Iterator[Hit]:
             copy.name_start, copy.name_end, args={"launch": launch.written}, severity=None if launch.name == "<<<" else "warning",
             fix=_sync_before(context, copy, launch), related=(related(launch, _NOTES["launch"]),),
         )  # fmt: skip
+
+
+def _declares(context: Context, event: Event) -> bool:
+    """Whether the call is the initialisation of a local, ``std::vector<uint8_t> host(bytes)``."""
+    line = context.code[context.code.rfind(b"\n", 0, event.name_start) + 1 : event.name_start]
+    before = re.search(rb"(?P<word>\w+|>)[ \t]+$", line)
+    return before is not None and before["word"] not in (b"return", b"else", b"throw")
 
 
 def _sync_before(context: Context, copy: Event, launch: Event) -> Fix | None:
