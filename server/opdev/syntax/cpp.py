@@ -45,9 +45,11 @@ class Call:
 
     @cached_property
     def namespace(self) -> str:
-        """What stands before the name: ``AscendC``, ``simt``, or nothing."""
-        head = self.callee.split("<", 1)[0]
-        return head.rpartition("::")[0]
+        """What stands before the name: ``AscendC``, ``Tile<T>``, or nothing."""
+        function = self.node.child_by_field_name("function")
+        before = self.file.data[function.start_byte : self.name_node.start_byte] if function is not None else b""
+        head = before.decode("utf-8", "replace").rstrip().removesuffix("template").rstrip()
+        return head[:-2].rstrip() if head.endswith("::") else ""
 
     @cached_property
     def args(self) -> list[Node]:
@@ -61,17 +63,14 @@ class Call:
 
     @cached_property
     def targs(self) -> list[str]:
-        """Template arguments as written."""
-        function = self.node.child_by_field_name("function")
-        if function is None:
+        """The function's template arguments as written, not those of what stands before it."""
+        above = self.name_node.parent
+        found = (
+            above.child_by_field_name("arguments") if above is not None and above.type != "call_expression" else None
+        )
+        if found is None or found.type != "template_argument_list":
             return []
-        stack = [function]
-        while stack:
-            here = stack.pop()
-            if here.type == "template_argument_list":
-                return [self._text(a) for a in here.named_children]
-            stack.extend(here.named_children)
-        return []
+        return [self._text(a) for a in found.named_children if a.type != "comment"]
 
     @property
     def start(self) -> int:
@@ -172,9 +171,10 @@ def last_name(node: Node) -> Node | None:
     """The identifier that names a callee: ``f`` of ``a::b<T>::f<U>`` and of ``x.f``."""
     here: Node | None = node
     while here is not None and here.type in _CALLEES:
-        here = (
-            here.child_by_field_name("field") if here.type == "field_expression" else here.child_by_field_name("name")
-        )
+        if here.type == "dependent_name":
+            here = here.named_children[-1] if here.named_children else None
+        else:
+            here = here.child_by_field_name("field" if here.type == "field_expression" else "name")
     return here
 
 
@@ -247,7 +247,9 @@ def parameters(file: File, function: Node) -> list[tuple[str, str]]:
     for parameter in listed.named_children if listed is not None else []:
         if parameter.type not in ("parameter_declaration", "optional_parameter_declaration"):
             continue
-        text = file.source.text(parameter.start_byte, parameter.end_byte).split("=", 1)[0]
+        # A leading qualifier is masked for the parser, so it lies before the node.
+        begin = parameter.prev_sibling.end_byte if parameter.prev_sibling is not None else parameter.start_byte
+        text = file.source.text(begin, parameter.end_byte).split("=", 1)[0]
         match = re.fullmatch(r"(?s)(.*?)([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*", text)
         if match:
             found.append((match.group(1).strip(), match.group(2)))
@@ -259,7 +261,7 @@ _CONST = re.compile(
 )
 _DEFINE = re.compile(rb"define[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]+)$", re.MULTILINE)
 _ARITHMETIC = re.compile(r"[\w\s+\-*/%()<>&|^~':]+")
-_CASTS = re.compile(r"\b(?:static_cast|reinterpret_cast)\s*<[^<>]*>\s*")
+_CASTS = re.compile(r"\b(?:static_cast|reinterpret_cast)\s*<(?![^<>]*\b(?:float|double|half|bfloat16_t)\b)[^<>]*>\s*")
 _TYPE_CALLS = re.compile(r"\b(?:u?int(?:8|16|32|64)_t|size_t|unsigned|long|int)\s*(?=\()")
 _TYPE_CASTS = re.compile(r"\(\s*(?:u?int(?:8|16|32|64)_t|size_t|unsigned|long|int)(?:\s+(?:long|int))*\s*\)")
 _SIZEOF = re.compile(r"\bsizeof\s*\(\s*([\w:]+)\s*\)")
@@ -393,7 +395,7 @@ def _value(node: object, known: Mapping[str, int]) -> int | None:
     import ast
 
     if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, int) else None
+        return node.value if type(node.value) is int else None
     if isinstance(node, ast.Name):
         return known.get(node.id)
     if isinstance(node, ast.UnaryOp):
@@ -410,10 +412,12 @@ def _value(node: object, known: Mapping[str, int]) -> int | None:
 
 
 def _binary(operator: str, left: int, right: int) -> int | None:
-    if operator in ("Div", "FloorDiv"):
-        return int(left / right) if right and abs(left) < 1 << 52 else None
-    if operator == "Mod":
-        return left % right if right else None
+    if operator in ("Div", "FloorDiv", "Mod"):
+        if not right:
+            return None
+        # C++ rounds towards zero, Python down.
+        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+        return left - quotient * right if operator == "Mod" else quotient
     if operator == "LShift":
         return left << right if 0 <= right < 128 else None
     if operator == "RShift":
