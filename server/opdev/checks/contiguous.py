@@ -78,7 +78,7 @@ def output_written_to_copy(context: Context) -> Iterator[Hit]:
             tensor, made = access.tensor, access.tensor.made
             if not tensor.contiguous or made is None or made.type != "call_expression" or tensor.root in reported:
                 continue
-            if role(tensor.root) != "output":
+            if role(tensor.root) != "output" or tensor.root in flow.holders:
                 continue
             if not is_handed_on(context.file, access, function) or _copied_back(context, function, access):
                 continue
@@ -210,7 +210,9 @@ def _copy_fix(context: Context, function: Node, flow: Flow, accesses: list[Acces
         return None
     if name not in flow.parameters:
         made = first.tensor.made
-        return Fix((Edit(made.end_byte, made.end_byte, ".contiguous()"),)) if made is not None else None
+        # Within the access itself the copy would be gone at the end of the statement.
+        outside = made is not None and made.end_byte <= first.node.start_byte
+        return Fix((Edit(made.end_byte, made.end_byte, ".contiguous()"),)) if made is not None and outside else None
     statement = first.node
     while statement.parent is not None and statement.parent != body:
         statement = statement.parent

@@ -145,6 +145,7 @@ def _bound(context: Context, views: Views, operator: str, call: py.Call) -> Iter
 def _argument(context: Context, views: Views, node: Node, message: str, args: dict[str, object]) -> Iterator[Hit]:
     view = views.of(node)
     if view is None:
+        yield from _through_parameter(context, views, node, message, args)
         return
     text = re.sub(r"\s+", " ", context.text(node))
     args = {"name": text, "how": view.how, **args}
@@ -159,3 +160,43 @@ def _argument(context: Context, views: Views, node: Node, message: str, args: di
             edits = [Edit(node.start_byte, node.start_byte, "("), Edit(node.end_byte, node.end_byte, ").contiguous()")]
         fix = Fix(tuple(edits), "argument")
     yield Hit(node.start_byte, node.end_byte, message, args, fix, severity="warning", related=related)
+
+
+def _through_parameter(
+    context: Context, views: Views, node: Node, message: str, args: dict[str, object]
+) -> Iterator[Hit]:
+    """A view given to a function of this file that passes its parameter on as it is."""
+    function = py.function_of(node) if node.type == "identifier" else None
+    named = function.child_by_field_name("name") if function is not None else None
+    if function is None or named is None or function.type != "function_definition":
+        return
+    name, order = context.text(node), _parameters(context, function)
+    body = context.code[function.start_byte : function.end_byte]
+    own = re.escape(name.encode())
+    # Set anew, checked or made contiguous in between: the function sees to it.
+    if name not in order or re.search(rb"\b%s\s*(?:=[^=]|:\s*\w+\s*=)|contiguous" % own, body.partition(b":")[2]):
+        return
+    method = bool(order) and order[0] in ("self", "cls")
+    for call in py.calls(context, context.text(named)):
+        owner = call.dotted.rpartition(".")[0]
+        if (method and owner != "self") or (not method and owner) or py.function_of(call.node) == function:
+            continue
+        at = order.index(name) - method
+        given = call.keywords.get(name) or (call.args[at] if 0 <= at < len(call.args) else None)
+        if given is None or any(a.type in ("list_splat", "dictionary_splat") for a in call.args):
+            continue
+        if views.of(given) is not None:
+            yield from _argument(context, views, given, message, args)
+
+
+def _parameters(context: Context, function: Node) -> list[str]:
+    """Names of the positional parameters, in order."""
+    listed = function.child_by_field_name("parameters")
+    names = []
+    for parameter in listed.named_children if listed is not None else []:
+        if parameter.type in ("list_splat_pattern", "dictionary_splat_pattern", "keyword_separator"):
+            break
+        first = parameter if parameter.type == "identifier" else next(iter(parameter.named_children), None)
+        if first is not None and parameter.type != "comment":
+            names.append(context.text(first))
+    return names

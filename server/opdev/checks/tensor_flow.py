@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _TENSOR = re.compile(r"(?:const\s+)?(?:(?:at|torch)::)?Tensor(?:\s+const)?\s*&{0,2}")
+# Parameters that hold tensors: their elements are as the caller gave them too.
+_HOLDER = re.compile(
+    r"(?:const\s+)?(?:(?:at|torch|c10|std)::)*(?:TensorList|(?:vector|ArrayRef|List|IListRef|optional)\s*<\s*(?:const\s+)?"
+    r"(?:(?:at|torch)::)?Tensor\s*>)(?:\s+const)?\s*&{0,2}"
+)
+_ELEMENT = frozenset({"at", "front", "back", "value", "get"})
 _POINTERS = frozenset({"data_ptr", "mutable_data_ptr", "const_data_ptr"})
 _STORAGE = frozenset({"data", "unsafe_data", "mutable_data", "data_ptr"})
 _VIEWS = frozenset(
@@ -27,7 +33,9 @@ _SAME = frozenset({"view", "squeeze", "unsqueeze", "detach", "alias"})
 _BRANCHES = frozenset({"switch_statement", "try_statement"})
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 _STOPS = frozenset({"return_statement", "throw_statement", "break_statement", "continue_statement", "goto_statement"})
-_CHECKED = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:\.|->)\s*is_(?:contiguous|non_overlapping_and_dense)\b")
+_CHECKED = re.compile(
+    rb"\b([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*|\.\s*(?:value|at|front|back)\s*\([^()]*\)\s*)?(?:\.|->)\s*is_(?:contiguous|non_overlapping_and_dense)\b"
+)
 _CHECKER = re.compile(r"(?i).*contig.*|CHECK_INPUTS?")
 
 
@@ -76,9 +84,11 @@ class Flow:
         self.file = file
         self.accesses: list[Access] = []
         self.parameters = tensor_parameters(file, function)
+        self.holders = {name for kind, name in parameters(file, function) if _HOLDER.fullmatch(kind)}
         body = function.child_by_field_name("body")
-        if body is not None and self.parameters:
-            self._block(body, {name: Tensor(False, name) for name in self.parameters})
+        names = (*self.parameters, *sorted(self.holders))
+        if body is not None and names:
+            self._block(body, {name: Tensor(False, name) for name in names})
 
     def _text(self, node: Node) -> str:
         return self.file.source.text(node.start_byte, node.end_byte)
@@ -98,7 +108,9 @@ class Flow:
         if kind == "if_statement":
             return self._if(node, env)
         if kind in _LOOPS or kind in _BRANCHES:
-            return self._parts(node, env)
+            inner = self._element_of(node, env) if kind == "for_range_loop" else ""
+            after = self._parts(node, env)
+            return self._every(node, after, inner) if kind in _LOOPS and self.holders else after
         self._expression(node, env)
         if kind in _STOPS:
             return None
@@ -116,6 +128,30 @@ class Flow:
         first = self._statement(then, dict(env)) if then is not None else env
         second = self._statement(other, dict(env)) if other is not None else dict(env)
         return _join(first, second)
+
+    def _element_of(self, loop: Node, env: Env) -> str:
+        """The variable of ``for (auto &x : tensors)``, which from here on is one of the tensors."""
+        name, right = loop.child_by_field_name("declarator"), loop.child_by_field_name("right")
+        while name is not None and name.type == "reference_declarator" and name.named_children:
+            name = name.named_children[0]
+        if name is None or right is None or name.type != "identifier":
+            return ""
+        known = env.get(self._text(right)) if self._text(right) in self.holders else None
+        env[self._text(name)] = replace(known, made=None) if known is not None else None
+        return self._text(name)
+
+    def _every(self, loop: Node, after: Env | None, inner: str) -> Env | None:
+        """A loop that checks each tensor, or makes each contiguous, has done so for all of them."""
+        body = self.file.code[loop.start_byte : loop.end_byte]
+        for name in self.holders if after is not None else ():
+            word = rb"\b%s\b" % re.escape(name.encode())
+            known = after.get(name) if after is not None else None
+            of_element = inner and re.search(rb"\b%s\s*=\s*[^;=]*\bcontiguous\b" % re.escape(inner.encode()), body)
+            set_anew = re.search(word + rb"\s*(?:\[[^;=]*\]|\.at\([^;=]*\))\s*=\s*[^;=]*\bcontiguous\b", body)
+            checked = of_element or set_anew or b"is_contiguous" in body
+            if after is not None and known is not None and checked and re.search(word, body):
+                after[name] = replace(known, contiguous=True)
+        return after
 
     def _parts(self, node: Node, env: Env) -> Env | None:
         """Loops, switch and try: any part may run or not."""
@@ -149,6 +185,11 @@ class Flow:
             stack.extend(reversed(here.named_children))
         for match in _CHECKED.finditer(self.file.code, node.start_byte, node.end_byte):
             self._trust(match.group(1).decode(), env)
+        if self.holders and b"is_contiguous" in (text := self.file.code[node.start_byte : node.end_byte]):
+            # `std::all_of(xs.begin(), xs.end(), …)`.
+            for name in self.holders:
+                if re.search(rb"\b%s\b" % re.escape(name.encode()), text):
+                    self._trust(name, env)
 
     def _checker(self, call: Node, env: Env) -> None:
         function, listed = call.child_by_field_name("function"), call.child_by_field_name("arguments")
@@ -199,6 +240,8 @@ class Flow:
             if first is None or second is None:
                 return None
             return _meet(self._value(first, env), self._value(second, env))
+        if node.type in ("subscript_expression", "pointer_expression"):
+            return self._element(node, node.child_by_field_name("argument"), env)
         if node.type != "call_expression":
             return None
         function = node.child_by_field_name("function")
@@ -209,6 +252,8 @@ class Flow:
         if known is None or method is None or base is None:
             return None
         called = self._text(method)
+        if called in _ELEMENT:
+            return self._element(node, base, env)
         if called == "contiguous" or (
             called == "clone" and b"Contiguous" in self.file.code[function.end_byte : node.end_byte]
         ):
@@ -219,6 +264,12 @@ class Flow:
         if called in _SAME:
             return replace(known, made=node)
         return None
+
+    def _element(self, node: Node, holder: Node | None, env: Env) -> Tensor | None:
+        """``xs[i]``, ``xs.at(i)``, ``*maybe``, ``maybe.value()`` of a parameter that holds tensors."""
+        name = self._text(holder) if holder is not None and holder.type == "identifier" else ""
+        known = env.get(name) if name in self.holders else None
+        return replace(known, made=node) if known is not None else None
 
     def _moved(self, node: Node, env: Env) -> Tensor | None:
         """``std::move(x)`` is x; any other function's result is its own business."""
@@ -246,6 +297,8 @@ class Flow:
         known = self._value(base, env)
         if known is not None:
             name_text = self._text(base) if base.type == "identifier" else ""
+            if name_text in self.holders:
+                name_text = ""  # what it holds has no name of its own
             self.accesses.append(Access(call, base, name_text, known, storage, dict(env)))
 
 
