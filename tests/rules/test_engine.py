@@ -181,6 +181,26 @@ def test_segments_tile_the_file():
     assert sum("Go" in file.source.text(s.start, s.end) for s in file.segments) == 1
 
 
+def test_functions_of_a_class_template_are_definitions_of_their_own():
+    file = file_of(
+        """
+template <typename T>
+class Demo {
+public:
+    __aicore__ inline void Init(GM_ADDR gva) { gva_ = gva; }
+    __aicore__ inline void Process() { SyncAll(); }
+private:
+    GM_ADDR gva_;
+};
+"""
+    )
+
+    functions = [file.source.text(s.start, s.end) for s in file.segments if s.node and "definition" in s.node.type]
+    assert ["Init" in text for text in functions] == [True, False]
+    assert ["Process" in text for text in functions] == [False, True]
+
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -39,6 +39,13 @@ _BLANKERS = {
 }
 
 
+def _is_class_template(node: Node) -> bool:
+    """Kernels are mostly class templates: each of their functions is a definition of its own."""
+    return node.type == "template_declaration" and any(
+        child.type in ("class_specifier", "struct_specifier") for child in node.children
+    )
+
+
 class Segment(NamedTuple):
     """A stretch of the file that holds one definition and the blank text before it.
 
@@ -154,7 +161,7 @@ class File:
         stack = list(reversed(top.children))
         while stack:
             node = stack.pop()
-            if node.type in _CONTAINERS and node.child_count:
+            if node.child_count and (node.type in _CONTAINERS or _is_class_template(node)):
                 stack.extend(reversed(node.children))
             elif node.is_named:
                 out.append(node)
