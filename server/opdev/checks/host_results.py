@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from opdev.api.table import lookup
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit, Related, Severity
+from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import cpp
 from opdev.syntax.cpp import Call
 from opdev.syntax.tree import ancestor, ancestors
@@ -25,7 +25,7 @@ _VOID_LIKE = re.compile(
 )
 _CHECKER = re.compile(r"\w*CHECK\w*|EXPECT_\w+|ASSERT_\w+")
 _FREEING = re.compile(r"~|\boperator\s*\(\)|(?i:clean|release|destroy|tear_?down|deleter|dealloc|guard)")
-_RELEASES = re.compile(r"aclrt(?:Free\w*|Destroy\w+|ResetDevice\w*)|aclFinalize|(?:acl)?shmem_finalize")
+RELEASES = re.compile(r"aclrt(?:Free\w*|Destroy\w+|ResetDevice\w*)|aclFinalize|(?:acl)?shmem_finalize")
 _STOPPERS = ("aclInit", "aclrtSetDevice", "aclshmemx_init_attr", "shmemx_init_attr", "aclrtMalloc", "aclrtMallocHost",
              "aclrtCreateStream")  # fmt: skip
 
@@ -46,7 +46,7 @@ def _host_return(name: str) -> str | None:
     return kinds.pop() if len(kinds) == 1 else None
 
 
-def _is_int_query(name: str) -> bool:
+def is_int_query(name: str) -> bool:
     """Functions whose int is an answer, not a status: nobody calls those to drop it."""
     return re.search(r"my_pe|n_pes|translate|get_prof|_ptr$", name) is not None
 
@@ -54,7 +54,7 @@ def _is_int_query(name: str) -> bool:
 def unchecked_result(context: Context) -> Iterator[Hit]:
     """A status dropped on the floor."""
     for call in cpp.calls_matching(context, _ACL):
-        if not call.is_statement or _is_int_query(call.name) or not returns_status(call.name):
+        if not call.is_statement or is_int_query(call.name) or not returns_status(call.name):
             continue
         if _only_cleans(context, call):
             continue
@@ -63,8 +63,11 @@ def unchecked_result(context: Context) -> Iterator[Hit]:
         if macro is not None:
             edits = (Edit(call.start, call.start, f"{macro}("), Edit(call.end, call.end, ")"))
             fix = Fix(edits)
-        severity: Severity | None = "warning" if _RELEASES.fullmatch(call.name) else None
-        yield Hit(call.start, call.end, args={"call": call.name, "macro": macro or ""}, fix=fix, severity=severity)
+        args = {"call": call.name, "macro": macro or ""}
+        if RELEASES.fullmatch(call.name):
+            yield Hit(call.start, call.end, "release", args, fix, "warning")
+        else:
+            yield Hit(call.start, call.end, args=args, fix=fix)
 
 
 def _only_cleans(context: Context, call: Call) -> bool:
@@ -97,90 +100,6 @@ def _macro(context: Context, name: str) -> str | None:
         if macro.encode() in words:
             return macro
     return None
-
-
-_STORED = re.compile(
-    rb"(?<![\w.>])(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<call>(?:acl(?:Init|Finalize)|aclrt[A-Z]\w*|(?:acl)?shmemx?_\w+))(?=\s*\()"
-)
-
-
-def overwritten_result(context: Context) -> Iterator[Hit]:
-    """A status stored and overwritten, or never looked at."""
-    for match in _STORED.finditer(context.code, context.start, context.end):
-        called = match["call"].decode()
-        if _is_int_query(called) or not returns_status(called):
-            continue
-        node = context.node_at(match.start("name"), match.end("name"))
-        # In a check macro or a condition the assignment's value is what is looked at.
-        stored = node.parent if node is not None else None
-        statement = stored.parent if stored is not None else None
-        if statement is None or statement.type not in ("expression_statement", "declaration"):
-            continue
-        function = ancestor(node, "function_definition")
-        if function is None or ancestor(node, "lambda_expression") is not None:
-            continue
-        if statement.type == "declaration" and b"&" in context.code[statement.start_byte : match.start("name")]:
-            continue
-        name = match["name"].decode()
-        if not _is_own(context, function, name):
-            continue
-        again = _next_use(context, statement, name)
-        if again is None:
-            if not _in_loop(statement, function) and not _seen_after(context, statement, function, name):
-                yield Hit(match.start("name"), match.end("call"), "unused", {"name": name, "call": called})
-        elif _overwrites(context, again, name):
-            related = (Related(again.start_byte, again.end_byte, {"zh": "在这里被覆盖", "en": "overwritten here"}),)
-            yield Hit(match.start("name"), match.end("call"), args={"name": name, "call": called}, related=related)
-
-
-def _is_own(context: Context, function: Node, name: str) -> bool:
-    """Whether a variable is the function's own: declared in it, or a parameter by value; never a reference."""
-    body = function.child_by_field_name("body")
-    if body is None:
-        return False
-    for kind, parameter in cpp.parameters(context.file, function):
-        if parameter == name:
-            return "&" not in kind and "*" not in kind
-    # Handed out by address or captured, somebody else may read it.
-    if re.search(rb"&\s*" + re.escape(name.encode()) + rb"\b(?!\s*&)", context.code[body.start_byte : body.end_byte]):
-        return False
-    declared = rb"\b(?:int|int32_t|int64_t|auto|aclError|uint32_t)\s+(?:[A-Za-z_]\w*\s*(?:=[^;,]*)?,\s*)*" + re.escape(name.encode()) + rb"\s*[=;{]"  # fmt: skip
-    match = re.search(declared, context.code[body.start_byte : body.end_byte])
-    return match is not None and b"static" not in match.group()
-
-
-def _next_use(context: Context, statement: Node, name: str) -> Node | None:
-    """The next statement of the same block that mentions the variable."""
-    word = re.compile(rb"(?<![\w.>])" + re.escape(name.encode()) + rb"\b")
-    here = statement.next_named_sibling
-    while here is not None:
-        if word.search(context.code, here.start_byte, here.end_byte):
-            return here
-        if here.type in ("labeled_statement", "case_statement"):
-            return here
-        here = here.next_named_sibling
-    return None
-
-
-def _overwrites(context: Context, statement: Node, name: str) -> bool:
-    """Whether a statement is ``name = …`` without reading it."""
-    text = context.code[statement.start_byte : statement.end_byte].decode("utf-8", "replace")
-    match = re.match(rf"(?:int|int32_t|auto|aclError)?\s*{re.escape(name)}\s*=(?!=)(?P<rest>[^;]*);", text)
-    return statement.type in ("expression_statement", "declaration") and match is not None and not re.search(rf"\b{re.escape(name)}\b", match["rest"])  # fmt: skip
-
-
-def _in_loop(statement: Node, function: Node) -> bool:
-    return any(
-        a.type in ("for_statement", "while_statement", "do_statement", "for_range_loop")
-        for a in ancestors(statement)
-        if a.start_byte > function.start_byte
-    )
-
-
-def _seen_after(context: Context, statement: Node, function: Node, name: str) -> bool:
-    word = re.compile(rb"(?<![\w.>])" + re.escape(name.encode()) + rb"\b")
-    goes = re.compile(rb"\bgoto\b").search(context.code, function.start_byte, function.end_byte) is not None
-    return goes or word.search(context.code, statement.end_byte, function.end_byte) is not None
 
 
 def void_result_checked(context: Context) -> Iterator[Hit]:
@@ -271,6 +190,26 @@ def success_after_failed_init(context: Context) -> Iterator[Hit]:
         return
 
 
+def next_use(context: Context, statement: Node, name: str) -> Node | None:
+    """The next statement of the same block that mentions the variable."""
+    word = re.compile(rb"(?<![\w.>])" + re.escape(name.encode()) + rb"\b")
+    here = statement.next_named_sibling
+    while here is not None:
+        if word.search(context.code, here.start_byte, here.end_byte):
+            return here
+        if here.type in ("labeled_statement", "case_statement"):
+            return here
+        here = here.next_named_sibling
+    return None
+
+
+def overwrites(context: Context, statement: Node, name: str) -> bool:
+    """Whether a statement is ``name = …`` without reading it."""
+    text = context.code[statement.start_byte : statement.end_byte].decode("utf-8", "replace")
+    match = re.match(rf"(?:int|int32_t|auto|aclError)?\s*{re.escape(name)}\s*=(?!=)(?P<rest>[^;]*);", text)
+    return statement.type in ("expression_statement", "declaration") and match is not None and not re.search(rf"\b{re.escape(name)}\b", match["rest"])  # fmt: skip
+
+
 def _ignored(context: Context, call: Call) -> bool:
     above = call.node.parent
     if call.is_statement:
@@ -282,15 +221,15 @@ def _ignored(context: Context, call: Call) -> bool:
     if above is not None and above.type == "assignment_expression":
         left = above.child_by_field_name("left")
         operator = above.child_by_field_name("operator")
-        again = _next_use(context, call.statement, context.text(left)) if left is not None else None
+        again = next_use(context, call.statement, context.text(left)) if left is not None else None
         plain = operator is None or operator.type == "="
         return plain and left is not None and again is not None and (
-            _overwrites(context, again, context.text(left)) or _every_branch_overwrites(context, again, context.text(left))
+            overwrites(context, again, context.text(left)) or _every_branchoverwrites(context, again, context.text(left))
         )  # fmt: skip
     return False
 
 
-def _every_branch_overwrites(context: Context, statement: Node, name: str) -> bool:
+def _every_branchoverwrites(context: Context, statement: Node, name: str) -> bool:
     """``if (int32) status = run<int>(); else if … status = …``: the status is gone in each branch."""
     if statement.type != "if_statement":
         return False
@@ -317,6 +256,8 @@ def bare_error_test(context: Context) -> Iterator[Hit]:
         function = ancestor(node, "function_definition")
         if condition is None or function is None or condition.parent is None or condition.parent.type != "if_statement":
             continue
+        if re.search(rb"&&|\|\|", context.code[condition.start_byte : condition.end_byte]):
+            continue  # more than a status is asked
         if _CHECKS.search(cpp.function_name(context.file, function)) or ancestor(node, "lambda_expression") is not None:
             continue
         found.setdefault(function.start_byte, []).append(condition)
