@@ -200,7 +200,6 @@ private:
     assert ["Process" in text for text in functions] == [False, True]
 
 
-
 @pytest.mark.parametrize(
     "text",
     [
