@@ -13,7 +13,7 @@ from opdev.syntax import bash
 from opdev.syntax.view import View
 
 # What needs CANN and SHMEM in the environment; npu-smi and pgrep do not.
-_NEEDS_ENVIRONMENT = re.compile(
+NEEDS_ENVIRONMENT = re.compile(
     r"\bcmake\b|build/bin/|\btorch_test_|\bmsprof\b|\bmpirun\b|\btorchrun\b|\bbisheng\b|scripts/(?:run|perf|run_baseline|build)\.sh"
     r"|\brun_case_matrix\.py"
 )
@@ -31,7 +31,7 @@ def docker_exec_without_login_shell(context: Context) -> Iterator[Hit]:
         if inner is None or ("docs-fence" in context.kinds and marked_as_wrong(context, command.start)):
             continue
         text = " ".join(w.raw for w in inner)
-        if not inner or not _NEEDS_ENVIRONMENT.search(text):
+        if not inner or not NEEDS_ENVIRONMENT.search(text):
             continue
         shell = (inner[0].value or "").rsplit("/", 1)[-1]
         flag = next((w for w in inner[1:] if (w.value or "").startswith("-")), None)
