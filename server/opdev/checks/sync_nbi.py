@@ -283,10 +283,16 @@ def global_quiet_on_mte_path(context: Context) -> Iterator[Hit]:
     """aclshmem_quiet where only MTE carries data (SH302)."""
     if _OTHER_ENGINES.search(context.code) or b"_mte_" not in context.code:
         return
-    for call in cpp.calls(context, "aclshmem_quiet", "shmem_quiet"):
-        if cpp.is_device(context.file, call.function) and not call.args:
-            edit = Edit(call.name_node.start_byte, call.name_node.end_byte, "aclshmemx_mte_quiet")
-            yield Hit(call.name_node.start_byte, call.name_node.end_byte, args={"name": call.name}, fix=Fix((edit,)))
+    calls = [
+        call
+        for call in cpp.calls(context, "aclshmem_quiet", "shmem_quiet")
+        if cpp.is_device(context.file, call.function) and not call.args
+    ]
+    if calls:
+        # What is said is true of the file: once is enough, and the fix takes all.
+        places = [(call.name_node.start_byte, call.name_node.end_byte) for call in calls]
+        fix = Fix(tuple(Edit(start, end, "aclshmemx_mte_quiet") for start, end in places))
+        yield Hit(*places[0], args={"name": calls[0].name}, fix=fix)
 
 
 _HOST_COMPLETES = (b"handle_wait", b"quiet_on_stream")
