@@ -54,9 +54,13 @@ def _internal_calls(context: Context) -> Iterator[cpp.Call]:
         at = code.find(b"shmemi_", end, context.end)
 
 
+def _may_include_internals(text: bytes) -> bool:
+    return b"include" in text and (b"shmemi_" in text or b"src/" in text)
+
+
 def internal_header(context: Context) -> Iterator[Hit]:
     """An include of a ``shmemi_*`` header, or of a file of SHMEM's ``src`` tree."""
-    if not (b"shmemi_" in context.data or b"src/" in context.data) or in_library(context.file):
+    if not context.holds(_may_include_internals) or in_library(context.file):
         return
     text = context.nocomment
     at = text.find(b"include", context.start, context.end)

@@ -105,10 +105,14 @@ _GROUP = re.compile(rb"aclshmemx_\w+_(?:block|warp)\b")
 _USING = re.compile(rb"\busing\s+namespace\s+simt\b|\bnamespace\s+simt\b|\bnamespace\s+\w+\s*=\s*simt\b")
 
 
+def _calls_groups(text: bytes) -> bool:
+    return b"_block(" in text or b"_warp(" in text
+
+
 def missing_simt_namespace(context: Context) -> Iterator[Hit]:
     """A block- or warp-wide call without ``simt::``."""
     code = context.code
-    if not (b"_block(" in code or b"_warp(" in code) or in_library(context.file):
+    if not context.holds(_calls_groups) or in_library(context.file):
         return
     for call in cpp.calls_matching(context, _GROUP):
         api = table.lookup(call.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from opdev.checks.sync_effects import effect, event_id, hard_event, is_entry
@@ -14,6 +15,8 @@ from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp
 from opdev.syntax.cpp_flow import Block, Event, Flow, Loop, Step, blocks, flow_of, function_flow
 from opdev.syntax.cpp_paths import explore
+from opdev.syntax.file import File
+from opdev.syntax.pieces import Piece
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -42,6 +45,7 @@ class _Use:
         return not any(self.balance.values()) and not self.first_waits
 
 
+@lru_cache(maxsize=1024)
 def _identity(text: str) -> str:
     text = re.sub(r"\s+", "", text).removeprefix("AscendC::")
     match = _CONSTANT.fullmatch(text)
@@ -57,7 +61,7 @@ def _collect(context: Context) -> dict[str, list[_Use]]:
     found: dict[str, dict[int, _Use]] = {}
     functions = cpp.functions(context)
     at = 0
-    for offset, what, event, text in _mentions(context.code):
+    for offset, what, event, text in _all_mentions(context.file):
         while at < len(functions) and functions[at].end_byte <= offset:
             at += 1
         if at == len(functions) or offset < functions[at].start_byte:
@@ -72,9 +76,26 @@ def _collect(context: Context) -> dict[str, list[_Use]]:
     return {event: list(by.values()) for event, by in found.items()}
 
 
-def _mentions(code: bytes) -> list[tuple[int, bytes, str, bytes]]:
+def _all_mentions(file: File) -> list[_Mention]:
+    if file.pieces is None:
+        return _mentions(file.code)
+    return [
+        (start + at, what, event, text)
+        for start, piece in file.pieces
+        for at, what, event, text in piece.memo(_mentions, _of_piece)
+    ]
+
+
+def _of_piece(piece: Piece) -> list[_Mention]:
+    return _mentions(piece.code)
+
+
+_Mention = tuple[int, bytes, str, bytes]
+
+
+def _mentions(code: bytes) -> list[_Mention]:
     """(offset, set or wait, hard event, event id) of each flag call, in text order."""
-    found: list[tuple[int, bytes, str, bytes]] = []
+    found: list[_Mention] = []
     for word, lead, pattern in ((b"Flag<", 4, _FLAG), (b"Flag <", 4, _FLAG), (b"_flag(", 4, _RAW)):
         at = code.find(word)
         while at >= 0:

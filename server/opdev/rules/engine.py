@@ -284,7 +284,12 @@ _KIND_ORDER = (
 def primary_kind(file: File) -> str:
     """The most telling of a file's kinds, for output."""
     host = file.region.host if file.region is not None else file
-    return next((kind for kind in _KIND_ORDER if kind in host.kind.names), "")
+    return _primary(host.kind.names)
+
+
+@cache
+def _primary(names: frozenset[str]) -> str:
+    return next((kind for kind in _KIND_ORDER if kind in names), "")
 
 
 def _to_host(finding: Finding, inner: File) -> Finding:

@@ -163,7 +163,8 @@ class Finding:
 
     @property
     def sort_key(self) -> tuple[object, ...]:
-        return (self.path, self.start, self.end, self.rule.id, self.message_key, sorted(map(str, self.args.items())))
+        args = sorted(map(str, self.args.items())) if self.args else []
+        return (self.path, self.start, self.end, self.rule.id, self.message_key, args)
 
 
 def render(texts: Mapping[str, Text], key: str, args: Mapping[str, object], lang: Lang) -> str:

@@ -6,15 +6,15 @@ again only where an edit reached: see ``File.edited``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from opdev.kinds import Kind, Place
 from opdev.source import Source
 from opdev.syntax import blank
 from opdev.syntax.languages import parser
-from opdev.syntax.mask import mask_ascendc
+from opdev.syntax.mask import has_bare_macro, mask_ascendc
 from opdev.syntax.pieces import Piece, piece_of, words_of
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class File:
         self.typed = False
         """Whether it is one of many states of a file being typed into: worth keeping ``pieces`` for."""
         self._memo: dict[object, object] = {}
+        self._names_before: tuple[list[Piece], dict[bytes, int]] = ([], {})
 
     @property
     def path(self) -> str:
@@ -156,6 +157,33 @@ class File:
         data, code, plain = self.data, self.code, self.nocomment
         return [(s, piece_of(data[s:e], code[s:e], plain[s:e])) for s, e, _ in self.segments]
 
+    @property
+    def names(self) -> Mapping[bytes, int] | None:
+        """The words of ``code`` with the number of pieces each is in; None where there are no pieces."""
+        return self.memo("names", self._names) if self.pieces is not None else None
+
+    def _names(self) -> dict[bytes, int]:
+        before, names = self._names_before
+        pieces = [piece for _, piece in self.pieces or ()]
+        low, high = 0, min(len(before), len(pieces))
+        while low < high and before[low] is pieces[low]:
+            low += 1
+        tail = 0
+        while tail < high - low and before[-1 - tail] is pieces[-1 - tail]:
+            tail += 1
+        names = dict(names)
+        for piece in before[low : len(before) - tail]:
+            for word in piece.names:
+                if names[word] == 1:
+                    del names[word]
+                else:
+                    names[word] -= 1
+        for piece in pieces[low : len(pieces) - tail]:
+            for word in piece.names:
+                names[word] = names.get(word, 0) + 1
+        self._names_before = (pieces, names)
+        return names
+
     def _definitions(self, top: Node) -> list[Node]:
         out: list[Node] = []
         stack = list(reversed(top.children))
@@ -188,7 +216,7 @@ class File:
         The tree is parsed incrementally and blanking redone only in the segment that changed.
         """
         new = File(source, self.kind, self.place)
-        new.typed = self.typed
+        new.typed, new._names_before = self.typed, self._names_before
         if "tree" not in self.__dict__:
             return new
         self._splice(new, start, old_end, new_end)
@@ -214,14 +242,13 @@ class File:
         before, piece = self.data[begin:stop], new.data[begin : stop + shift]
         if self.data[stop : stop + 1] not in (b"", b"\n", b"\r"):
             return
-        if self.language == "cpp" and (b"#" in before + piece or b'R"' in before + piece):
+        if self.language == "cpp" and not (_stands_alone(before, self.data) and _stands_alone(piece, new.data)):
             return
-        blanker = _BLANKERS[self.language]
         code, nocomment = self._blanked
         # The piece must stand on its own, before and after: read alone it is what it is in the file, it is
         # not all blank (which it also is inside a comment that began above), and nothing in it reaches
         # into what follows.
-        alone, part = _blank_alone(blanker, before), _blank_alone(blanker, piece)
+        alone, part = _blank_alone(self.language, before), _blank_alone(self.language, piece)
         if alone is None or part is None or not alone[0].strip():
             return
         if alone != (code[begin:stop], nocomment[begin:stop]):
@@ -232,19 +259,32 @@ class File:
         )
         if self.language == "cpp":
             old = self.parse_text
-            if mask_ascendc(before, alone[0]) == old[begin:stop]:
-                new.parse_text = old[:begin] + mask_ascendc(piece, part[0]) + old[stop:]
+            if not has_bare_macro(part[0]) and _mask_alone(before, alone[0]) == old[begin:stop]:
+                new.parse_text = old[:begin] + _mask_alone(piece, part[0]) + old[stop:]
 
 
 _Blanked = tuple[bytes, bytes]
 
 
-def _blank_alone(blanker: Callable[[bytes], _Blanked], piece: bytes) -> _Blanked | None:
+def _stands_alone(piece: bytes, whole: bytes) -> bool:
+    """Whether a piece of C++ may be blanked and masked without what stands before and behind it."""
+    if b'R"' in piece or b"__cplusplus" in piece or piece.rstrip(b" \t\r\n").endswith(b"\\"):
+        return False
+    # A directive counts from the beginning of its line, and `#if 0` for what follows it.
+    return b"#" not in piece or (b"#" not in piece.partition(b"\n")[0] and b"if 0" not in whole)
+
+
+# What a keystroke made of a piece is what the next one starts from.
+@lru_cache(maxsize=8)
+def _blank_alone(language: str, piece: bytes) -> _Blanked | None:
     """A piece blanked by itself; None if a comment or string in it does not end in it."""
-    code, nocomment = blanker(piece + b"\n0")
+    code, nocomment = _BLANKERS[language](piece + b"\n0")
     if code[-1:] != b"0" or nocomment[-1:] != b"0":
         return None
     return code[:-2], nocomment[:-2]
+
+
+_mask_alone = lru_cache(maxsize=8)(mask_ascendc)
 
 
 def _point(source: Source, offset: int) -> tuple[int, int]:

@@ -91,6 +91,11 @@ def mask_ascendc(data: bytes, code: bytes) -> bytes:
     return bytes(out)
 
 
+def has_bare_macro(code: bytes) -> bool:
+    """Whether some macro call may stand where a declaration would: the text before it decides."""
+    return _BARE_MACRO.search(code) is not None
+
+
 def _blank_matches(out: bytearray, pattern: re.Pattern[bytes], text: bytes) -> None:
     for match in pattern.finditer(text):
         out[match.start() : match.end()] = spaces(match.group())

@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 T = TypeVar("T")
 _MOST = 20_000
 _WORDS = bytes(c if c == 95 or c >= 128 or chr(c).isalnum() else 32 for c in range(256))
+_NAMES = bytes(c if c == 95 or (c < 128 and chr(c).isalnum()) else 32 for c in range(256))
 
 
 class Piece:
@@ -29,6 +30,11 @@ class Piece:
     def words(self) -> frozenset[bytes]:
         """As ``File.words``."""
         return words_of(self.data)
+
+    @cached_property
+    def names(self) -> frozenset[bytes]:
+        """The words of ``code`` as ``View.find`` tells them: of ASCII letters, digits and underscores."""
+        return frozenset(self.code.translate(_NAMES).split())
 
     def memo(self, key: object, make: Callable[[Piece], T]) -> T:
         """``make(piece)`` once for this text; it must look at nothing else."""

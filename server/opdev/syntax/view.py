@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _WORDCHARS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_NAME = re.compile(rb"\w+")
 
 
 @dataclass(slots=True)
@@ -72,6 +73,9 @@ class View:
         pieces = self._pieces
         if pieces is None:
             return _everywhere(needle, self.code, self.start, self.end)
+        names = self.file.names
+        if names is not None and needle not in names and _NAME.fullmatch(needle):
+            return ()
         return [start + at for start, piece in pieces for at in piece.places(needle)]
 
     def spans(
