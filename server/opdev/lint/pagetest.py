@@ -141,8 +141,10 @@ def strip_marks(text: str) -> tuple[str, list[Mark]]:
 
 
 def absolute(path: str) -> str:
-    """Where an example's file stands in the examples' world."""
-    first = path.split("/", 1)[0]
+    """Where an example's file stands in the examples' world; ``repo/…`` is the checkout of SHMEM itself."""
+    first, _, rest = path.partition("/")
+    if first == "repo":
+        return f"{_WORLD}/{rest}"
     return f"{_WORLD}/{path}" if first in _OUTSIDE else f"{_OPERATOR}/{path}"
 
 
