@@ -257,7 +257,7 @@ class _Reader:
             event = Event("{", start, start, start, end, (), (), "", "{")
             self.events.append(event)
             return Step((event,), frozenset(names_assigned(piece.decode("utf-8", "replace"))), start, end)
-        events = tuple(_events(self.code, start, end))
+        events = tuple(sorted(_events(self.code, start, end), key=_turn))
         self.events += events
         return Step(events, frozenset(names_assigned(piece.decode("utf-8", "replace"))), start, end)
 
@@ -362,6 +362,11 @@ def _before_targs(code: bytes, start: int, at: int) -> tuple[int, str]:
             break
         here -= 1
     return at, ""
+
+
+def _turn(event: Event) -> int:
+    """What is called in an argument is over before the call begins; checking macros look at their argument themselves."""
+    return event.start if event.name == "<<<" or event.written.isupper() else event.end
 
 
 def _events(code: bytes, start: int, end: int) -> Iterator[Event]:
