@@ -78,7 +78,13 @@ def _sync_before(context: Context, copy: Event, launch: Event) -> Fix | None:
     indent = indent_at(context.data, statement.start_byte)
     if indent is None or statement.parent is None or statement.parent.type != "compound_statement":
         return None
-    return Fix((Edit(statement.start_byte, statement.start_byte, f"aclrtSynchronizeStream({stream});\n{indent}"),))
+    before = context.data[statement.start_byte : call.start].decode("utf-8", "replace")
+    after = context.data[call.end : statement.end_byte].decode("utf-8", "replace")
+    # A status that is looked at stays looked at.
+    checked = re.fullmatch(r"\s*(?:[A-Z][A-Z0-9_]*\s*\(\s*|\w+\s*\|=\s*)", before) is not None and '"' not in after
+    text = " ".join(f"{before}aclrtSynchronizeStream({stream}){after}".split()) if checked else ""
+    text = text.replace("( ", "(") or f"aclrtSynchronizeStream({stream});"
+    return Fix((Edit(statement.start_byte, statement.start_byte, f"{text}\n{indent}"),))
 
 
 _NONE = re.compile(
