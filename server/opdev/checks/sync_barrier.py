@@ -45,7 +45,7 @@ _PE_CALL = re.compile(r"\b(?:acl)?shmem_my_pe\(")
 _CORE_CALL = re.compile(r"\b(?:GetBlockIdx|get_block_idx|GetSubBlockIdx|get_subblockid)\(")
 _CALLS = re.compile(r"\w\(")
 _COLLECTIVE = re.compile(
-    r"aclshmemx?_(?:barrier|sync)_all(?:_vec)?|aclshmemx_barrier_all_on_stream|aclshmem_(?:malloc|calloc|align|free|finalize)"
+    r"aclshmemx?_(?:barrier|sync)_all(?:_vec)?|aclshmemx_barrier_all_on_stream|aclshmem_(?:free|finalize)"
     r"|aclshmemx_roce_(?:barrier|sync)_all"
 )
 _OF_TEAM = re.compile(r"aclshmemx?_(?:barrier|sync)(?:_vec)?|aclshmemx_barrier_on_stream")
