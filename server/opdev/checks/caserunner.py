@@ -14,12 +14,21 @@ _RUNS = ("run", "call", "Popen", "check_call", "check_output", "system")
 _ASKS = re.compile(
     rb"\b(?:returncode|check_call|check_output|check_returncode|CalledProcessError|poll|wait)\b|\bcheck\s*=\s*True"
 )
+_TOOL = re.compile(
+    r"""[\[(\s]*[rbf]*["'](?:sudo\s+)?(?:pkill|killall|kill|fuser|lsof|mkdir|rm|cp|mv|chmod|sleep|sync|npu-smi|git|date|hostname|uname|which|ls|cat)\b"""
+)
 _FAILS = re.compile(rb"\b(?:sys\.exit|os\._exit|SystemExit|raise|exit|quit)\b")
+
+
+def _runs(context: Context) -> list[py.Call]:
+    """What starts processes, less the tools that tidy up before and after the cases."""
+    calls = (c for c in py.calls(context, *_RUNS) if c.dotted.split(".")[0] in ("subprocess", "os", "sp"))
+    return [c for c in calls if not (c.args and _TOOL.match(context.text(c.args[0])))]
 
 
 def case_failure_ignored(context: Context) -> Iterator[Hit]:
     """Cases are run without run.sh, or their failure reaches nobody."""
-    runs = [c for c in py.calls(context, *_RUNS) if c.dotted.split(".")[0] in ("subprocess", "os", "sp")]
+    runs = _runs(context)
     if not runs:
         return
     first = runs[0].node.child_by_field_name("function") or runs[0].node
@@ -51,7 +60,7 @@ def missing_case_report(context: Context) -> Iterator[Hit]:
     """A runner that writes no case_matrix_report.md."""
     if b"case_matrix_report" in context.nocomment:
         return
-    runs = [c for c in py.calls(context, *_RUNS) if c.dotted.split(".")[0] in ("subprocess", "os", "sp")]
+    runs = _runs(context)
     for call in runs[:1]:
         function = call.node.child_by_field_name("function") or call.node
         yield Hit(function.start_byte, function.end_byte)
