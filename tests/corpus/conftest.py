@@ -1,0 +1,3 @@
+"""The operators of the corpus are read, never run."""
+
+collect_ignore = ["clean"]
