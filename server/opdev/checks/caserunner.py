@@ -17,6 +17,8 @@ _ASKS = re.compile(
 _TOOL = re.compile(
     r"""[\[(\s]*[rbf]*["'](?:sudo\s+)?(?:pkill|killall|kill|fuser|lsof|mkdir|rm|cp|mv|chmod|sleep|sync|npu-smi|git|date|hostname|uname|which|ls|cat)\b"""
 )
+# These raise when the command failed, which ends the script unless somebody catches it.
+_RAISES = re.compile(rb"\bcheck_(?:call|output|returncode)\b|\bcheck\s*=\s*True")
 _FAILS = re.compile(rb"\b(?:sys\.exit|os\._exit|SystemExit|raise|exit|quit)\b")
 
 
@@ -41,7 +43,7 @@ def case_failure_ignored(context: Context) -> Iterator[Hit]:
                 statement is not None and statement.type == "expression_statement"
             ):
                 yield Hit(call.start, call.end, "status", {"name": call.dotted}, _checked(call))
-    elif not _FAILS.search(context.code) and b"check_call" not in context.code:
+    elif not _FAILS.search(context.code) and not (_RAISES.search(context.code) and b"except" not in context.code):
         yield Hit(first.start_byte, first.end_byte, "default", {"name": runs[0].dotted})
 
 
