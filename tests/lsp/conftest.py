@@ -65,11 +65,16 @@ class Raw:
                     length = int(value)
             if not line:
                 break
-            message = json.loads(out.read(length))
+            body = out.read(length)
+            if len(body) < length:
+                break
+            message = json.loads(body)
             method = message.get("method")
             if method and "id" in message and method not in self.mute:
                 make = self.replies.get(method, lambda _: None)
-                self.write({"id": message["id"], "result": make(message.get("params"))})
+                # The server may be gone by now.
+                with contextlib.suppress(BrokenPipeError, ValueError):
+                    self.write({"id": message["id"], "result": make(message.get("params"))})
             with self._news:
                 self.received.append(message)
                 self._news.notify_all()

@@ -163,7 +163,7 @@ def test_settings_of_the_wrong_shape_count_as_none(start, work, run_sh):
     where = client.open(run_sh, run_sh.read_text())
 
     assert codes(client.diagnostics(where, len)) == [ENDPOINT]
-    assert b"opdev.lint.enable is true or false" in client.stderr
+    client.logged("opdev.lint.enable is true or false")
 
 
 def test_linting_can_be_switched_off_and_on(start, work, run_sh):

@@ -307,7 +307,7 @@ def test_a_rule_that_hangs_is_stopped_named_and_not_tried_again(start, faulty, w
     client.change(where, 2, ((0, 0), (0, 0), "\n"))
     assert codes(client.diagnostics(where, len, version=2)) == ["internal-error", ENDPOINT]
     assert time.monotonic() - began < 1
-    assert b"never-ends took too long" in client.stderr
+    client.logged("never-ends took too long")
 
 
 def test_an_answer_does_not_wait_for_a_rule_that_hangs(start, faulty, work, run_sh):

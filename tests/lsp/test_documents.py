@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opdev.lsp.analysis import changed, moved
 from opdev.lsp.client import Client
 from opdev.lsp.documents import Document, Documents, plain_range
 from opdev.lsp.fields import FieldError
+from opdev.lsp.moving import changed, moved
 from opdev.rules.model import Edit, Finding, Fix, Rule
 from opdev.source import Source
 

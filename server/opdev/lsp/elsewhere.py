@@ -74,7 +74,7 @@ class Elsewhere:
         walker = self._walk(self._scans)
         current: list[str] = []
         looked_at = 0
-        tell = session.loop.call_soon_threadsafe
+        tell = session.on_loop
         progress = self._progress = self._new_progress()
 
         def work(stop: Stop) -> None:
@@ -150,7 +150,7 @@ class Elsewhere:
             if file is not None and findings:
                 items = diagnostics.render(findings, to_uri(path), session.lang_of(lang), session.style)
         if items or path in self.pushed:
-            session.loop.call_soon_threadsafe(self._deliver, path, items)
+            session.on_loop(self._deliver, path, items)
 
     def _deliver(self, path: str, items: list[dict[str, Any]]) -> None:
         session = self._session

@@ -120,9 +120,9 @@ class Rulebook:
     def _git_ignores(self, path: str, *, folder: bool) -> bool:
         here, is_folder = path, folder
         while "/" in here:
-            verdict = self._decide(here, folder=is_folder)
-            if verdict is not None:
-                return verdict
+            # As git does: nothing below an ignored folder is taken back.
+            if self._decide(here, folder=is_folder):
+                return True
             here, is_folder = here.rpartition("/")[0], True
             if here and self._repository(here):
                 return False
@@ -144,8 +144,8 @@ class Rulebook:
     def _gitignore(self, folder: str) -> Patterns | None:
         if folder not in self._gitignores:
             try:
-                with open(f"{folder}/{GITIGNORE}", encoding="utf-8", errors="replace") as file:
-                    self._gitignores[folder] = Patterns(file.read().splitlines())
+                with open(f"{folder}/{GITIGNORE}", "rb") as file:
+                    self._gitignores[folder] = Patterns.of_file(file.read())
             except OSError:
                 self._gitignores[folder] = None
         return self._gitignores[folder]

@@ -71,8 +71,8 @@ class Server:
     async def serve(self, *, watch: bool) -> int:
         """Serve until ``exit``, or the client is gone; the exit status."""
         if watch:
-            watch_parent(self.session.client.process_id, partial(self._loop.call_soon_threadsafe, self.finish, 1))
-        self._inbox.on_message(partial(self._loop.call_soon_threadsafe, self._drain))
+            watch_parent(self.session.client.process_id, partial(self.session.on_loop, self.finish, 1))
+        self._inbox.on_message(partial(self.session.on_loop, self._drain))
         try:
             return await self._done
         finally:
@@ -201,7 +201,7 @@ class Server:
         # What is loaded by now stays: the collector need not go through it while somebody types.
         gc.collect()
         gc.freeze()
-        self._loop.call_soon_threadsafe(self._loaded, typed)
+        self.session.on_loop(self._loaded, typed)
 
     def _loaded(self, typed: Typed) -> None:
         self._typed = typed

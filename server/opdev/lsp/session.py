@@ -84,6 +84,13 @@ class Session:
         self._problems: set[str] = set()
         self._refreshing = self._refresh_again = False
 
+    def on_loop(self, call: Callable[..., object], *arguments: object) -> None:
+        """Have the loop make a call, from any thread; once the session is over nobody does."""
+        try:
+            self.loop.call_soon_threadsafe(call, *arguments)
+        except RuntimeError:
+            log.debug("the loop has ended before %s", call)
+
     # Documents: on the loop.
 
     def opened(self, document: Document) -> None:
@@ -225,7 +232,7 @@ class Session:
     def _hand_over(self, document: Document, report: Report) -> None:
         lang = self.lang_of(report.lang)
         items = diagnostics.render(report.findings, document.uri, lang, self.style)
-        self.loop.call_soon_threadsafe(self._deliver, document, Shown(report, items, lang))
+        self.on_loop(self._deliver, document, Shown(report, items, lang))
 
     # Back on the loop.
 

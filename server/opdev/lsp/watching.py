@@ -155,7 +155,7 @@ class Watching:
             first = not self._pending
             self._pending.update(wanted)
         if first:
-            self._session.loop.call_soon_threadsafe(self._session.loop.call_later, _DELAY, self._flush)
+            self._session.on_loop(self._session.loop.call_later, _DELAY, self._flush)
 
     def _flush(self) -> None:
         with self._lock:
