@@ -28,6 +28,26 @@ ACLSHMEM_DEVICE void first(__gm__ T *x) { aclshmemx_barrier_all_vec(); }
 namespace a { class B { public: __aicore__ void Go() { aclshmemx_barrier_all_vec(); } }; }
 extern "C" __global__ __aicore__ void k(GM_ADDR x) { if ASCEND_IS_AIV { aclshmemx_barrier_all_vec(); } }
 """
+# What is kept by piece besides findings: constants, flags, where names stand, directives, bare macros.
+BUSY = """\
+#include "shmem.h"
+constexpr uint64_t SIZE = 64 * 1024;
+LIBRARY_MACRO(x)
+namespace a {
+#ifdef USE_MTE
+__aicore__ inline void Move(__gm__ float *dst, __gm__ float *src, int pe) {
+    __ubuf__ float *ub = reinterpret_cast<__ubuf__ float *>(uint64_t(SIZE * 3));
+    aclshmemx_mte_put_nbi(dst, src, ub, (uint32_t)SIZE, 16, pe, EVENT_ID0);
+    AscendC::SetFlag<AscendC::HardEvent::MTE3_MTE2>(EVENT_ID0);
+#if 1
+    aclshmemx_barrier_all_vec();
+#endif
+}
+#endif
+}
+OTHER_MACRO(y)
+extern "C" __global__ __aicore__ void k(GM_ADDR x) { aclshmem_barrier_all(); aclshmemi_sync_bit(); }
+"""
 
 
 def probe(name, check, scope="file", **more):
@@ -132,15 +152,15 @@ def key(finding):
 
 
 EDITS = st.lists(
-    st.tuples(st.integers(0, 400), st.integers(0, 30), st.sampled_from(["", "x", "\n", "{", "}", "/*", "*/", '"', "// 中\n", "barrier", "#if 0\n",
-                                                                        "aclshmemx_barrier_all_vec();", "__gm__ ", 'R"(', "\r\n"])),
+    st.tuples(st.integers(0, 800), st.integers(0, 30), st.sampled_from(["", "x", "\n", "{", "}", "/*", "*/", '"', "// 中\n", "barrier", "#if 0\n",
+                                                                        "aclshmemx_barrier_all_vec();", "__gm__ ", "#", "namespace ", "SIZE", 'R"(', "\r\n"])),
     max_size=6,
 )  # fmt: skip
 
 
 @settings(deadline=None, max_examples=150)
-@given(EDITS)
-def test_incremental_equals_from_scratch(edits):
+@given(st.sampled_from([KERNEL, BUSY]), EDITS)
+def test_incremental_equals_from_scratch(text, edits):
     """After any edits the spliced file and kept findings are those of a file read anew.
 
     How a parser recovers from errors may depend on the text before the edit: there the findings must be
@@ -148,7 +168,7 @@ def test_incremental_equals_from_scratch(edits):
     """
     selection = Selection(RULES)
     linter = Linter()
-    file = file_of(KERNEL)
+    file = file_of(text)
     linter.lint(file, selection, incremental=True)
     for at, cut, new in edits:
         data = file.data

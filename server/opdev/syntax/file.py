@@ -259,6 +259,9 @@ class File:
         )
         if self.language == "cpp":
             old = self.parse_text
+            # Where a macro call may be a declaration is told by the braces before it.
+            if _outer(alone[0]) != _outer(part[0]) and has_bare_macro(code[stop:]):
+                return
             if not has_bare_macro(part[0]) and _mask_alone(before, alone[0]) == old[begin:stop]:
                 new.parse_text = old[:begin] + _mask_alone(piece, part[0]) + old[stop:]
 
@@ -272,6 +275,12 @@ def _stands_alone(piece: bytes, whole: bytes) -> bool:
         return False
     # A directive counts from the beginning of its line, and `#if 0` for what follows it.
     return b"#" not in piece or (b"#" not in piece.partition(b"\n")[0] and b"if 0" not in whole)
+
+
+def _outer(code: bytes) -> tuple[object, ...]:
+    """What a piece changes in how deep in braces the text behind it stands."""
+    names = b"namespace" in code or b"extern" in code
+    return (code.count(b"{") - code.count(b"}"), code if names else b"")
 
 
 # What a keystroke made of a piece is what the next one starts from.
