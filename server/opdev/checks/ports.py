@@ -90,11 +90,14 @@ def _assigned(context: Context) -> Iterator[Hit]:
             fix = Fix((Edit(node.start_byte, node.end_byte, f'"${{{variable}:-{loose}}}"'),), "keep")
             start, end = node.start_byte, node.end_byte
             if how == "computed":
-                # Where it is computed anew each time, the first value exported would stay for all.
-                again = bash.in_function(given.node) is not None or bash.in_loop(given.node) is not None
-                yield Hit(start, end, "computed", args, None if again else fix, severity="warning")
+                yield Hit(start, end, "computed", args, None if _again(given.node) else fix, severity="warning")
             else:
                 yield Hit(start, end, args=args, fix=fix)
+
+
+def _again(node: Node) -> bool:
+    """Whether a value is computed anew each time: with a default round it the first would stay for all."""
+    return bash.in_function(node) is not None or bash.in_loop(node) is not None
 
 
 def _ignoring_default(context: Context, node: Node, match: re.Match[str], variable: str) -> Hit | None:
@@ -215,7 +218,7 @@ def _filled_in(context: Context) -> Iterator[Hit]:
             args = {"name": name, "value": text, "env": variable}
             fix = Fix((Edit(*place, f'"${{{variable}:-{text}}}"'),), "keep") if fixable else None
             if how == "computed":
-                yield Hit(*place, "computed", args, fix, severity="warning")
+                yield Hit(*place, "computed", args, None if _again(command.node) else fix, severity="warning")
             else:
                 yield Hit(*place, args=args, fix=fix)
 
