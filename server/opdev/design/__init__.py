@@ -1,0 +1,1 @@
+"""The Canonical DSL of docs/design.md."""
