@@ -39,6 +39,8 @@ def shell_out(context: Context) -> Iterator[Hit]:
                 continue
             ignored = call.node.parent is not None and call.node.parent.type == "expression_statement"
             key = "default" if ignored and call.dotted == "os.system" else "shell"
+            if key == "shell" and _is_constant(call):
+                continue
             function = call.node.child_by_field_name("function") or call.node
             yield Hit(
                 function.start_byte,
@@ -53,9 +55,17 @@ def shell_out(context: Context) -> Iterator[Hit]:
             shell is not None
             and context.text(shell) == "True"
             and not (call.args and _QUERY.search(context.text(call.args[0])))
+            and not _is_constant(call)
         ):
             keyword = shell.parent or shell
             yield Hit(keyword.start_byte, keyword.end_byte, "shell", {"name": call.dotted})
+
+
+def _is_constant(call: py.Call) -> bool:
+    """Whether the command is written out whole: nothing comes in that a shell could misread."""
+    if not call.args or call.args[0].type != "string":
+        return False
+    return not any(child.type == "interpolation" for child in call.args[0].children)
 
 
 def _made_directory(context: Context, call: py.Call) -> Fix | None:
