@@ -114,6 +114,8 @@ def _serve(source: object, sink: object, level: str, *, watch: bool) -> int:
     from opdev.lsp import wire
     from opdev.lsp.handshake import handshake
 
+    # An edit passes through three threads; each waits this long at most for one that computes.
+    sys.setswitchinterval(0.001)
     logging.raiseExceptions = False
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"

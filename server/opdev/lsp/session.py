@@ -21,9 +21,10 @@ from opdev.lsp.client import Client, Lang
 from opdev.lsp.documents import Document, Documents
 from opdev.lsp.elsewhere import Elsewhere
 from opdev.lsp.operators import Operators
+from opdev.lsp.refresh import Refresh
 from opdev.lsp.rulebook import Rulebook
 from opdev.lsp.uris import to_uri
-from opdev.lsp.worker import Priority, Stop, Worker
+from opdev.lsp.worker import Priority, Stop, Work, Worker
 from opdev.project.places import Places
 from opdev.rules.watchdog import Watchdog
 from opdev.source import Source
@@ -31,6 +32,8 @@ from opdev.syntax.file import File
 
 log = logging.getLogger("opdev.lsp")
 
+_PAUSE = 0.1
+"""Seconds without an edit after which the background has its turn."""
 Notify = Callable[[str, Any], None]
 Ask = Callable[[str, Any], "Future[Any]"]
 
@@ -82,7 +85,7 @@ class Session:
         self._answered: dict[str, tuple[int, str]] = {}
         """(version, result id) of the last answer to a pull, by document."""
         self._problems: set[str] = set()
-        self._refreshing = self._refresh_again = False
+        self._refresh = Refresh(client, ask)
 
     def on_loop(self, call: Callable[..., object], *arguments: object) -> None:
         """Have the loop make a call, from any thread; once the session is over nobody does."""
@@ -191,14 +194,7 @@ class Session:
     def _own(self, document: Document, stop: Stop) -> None:
         report = self.analyst.own(document, stop)
         self._hand_over(document, report)
-        root = report.file.place.root if report.file is not None else None
-        if self.analyst.unsettled(document):
-            self.worker.submit(("settle", document.key), Priority.OPERATOR, lambda stop: self._settle(document, stop))
-        if not report.whole and root is not None:
-            self.operators.changed(root)
-            self.worker.submit(("operator", root), Priority.OPERATOR, lambda stop: self._cross(root, stop))
-        elif root is None:
-            self.worker.submit(("kind", document.key), Priority.OPERATOR, lambda _: self._rekind(document))
+        self.on_loop(self._follow_up, document, report, self.analyst.unsettled(document))
 
     def _settle(self, document: Document, stop: Stop) -> None:
         report = self.analyst.settle(document, stop)
@@ -236,6 +232,26 @@ class Session:
 
     # Back on the loop.
 
+    def _follow_up(self, document: Document, report: Report, unsettled: bool) -> None:
+        """What may wait until the typing pauses, so that none of it is in a keystroke's way."""
+        version = report.version
+        root = report.file.place.root if report.file is not None else None
+
+        def after(seconds: float, name: str, key: str, work: Work) -> None:
+            def submit() -> None:
+                if document.version == version and self.documents.open.get(document.key) is document:
+                    self.worker.submit((name, key), Priority.OPERATOR, work)
+
+            self.loop.call_later(seconds, submit)
+
+        if root is None:
+            after(_PAUSE, "kind", document.key, lambda _: self._rekind(document))
+        elif not report.whole:
+            self.operators.changed(root)
+            after(_PAUSE, "operator", root, lambda stop: self._cross(root, stop))
+        if unsettled:
+            after(3 * _PAUSE, "settle", document.key, lambda stop: self._settle(document, stop))
+
     def _deliver(self, document: Document, shown: Shown) -> None:
         if self.documents.open.get(document.key) is not document:
             return
@@ -257,7 +273,7 @@ class Session:
             version, identity = self._answered.get(document.key, (-1, ""))
             # A client pulls by itself after an edit, not after what else changes findings.
             if version == shown.report.version and identity != shown.result_id:
-                self.refresh()
+                self._refresh.ask()
         self.show_problems()
         if self._first is not None:
             first, self._first = self._first, None
@@ -282,19 +298,3 @@ class Session:
             shown = self._shown.get(document.key) if document is not None and not self.client.pulls else None
             self.publish(self.uri_of(path), path, shown.items if shown is not None else [])
         self._problems = now
-
-    def refresh(self) -> None:
-        """Ask a client that pulls to pull again; once for any number of changes."""
-        if not self.client.can("workspace.diagnostics.refreshSupport"):
-            return
-        if self._refreshing:
-            self._refresh_again = True
-            return
-        self._refreshing = True
-        self.ask("workspace/diagnostic/refresh", None).add_done_callback(self._refreshed)
-
-    def _refreshed(self, _: Future[Any]) -> None:
-        self._refreshing = False
-        if self._refresh_again:
-            self._refresh_again = False
-            self.refresh()
