@@ -163,12 +163,15 @@ _STARTS = re.compile(rb"<<<|\b[Ll]aunch\w*\s*\(")
 
 
 def profile_before_sync(context: Context) -> Iterator[Hit]:
-    """Counters fetched between a launch and the first synchronisation."""
+    """Counters fetched between a launch and the first synchronisation after it."""
     flow = flow_of(context)
     for event in flow.named("aclshmemx_get_prof") if flow is not None else []:
+        starts = (
+            [m.start() for m in _STARTS.finditer(context.code, flow.start, event.start)] if flow is not None else []
+        )
         waited = any(
-            e.end <= event.start and re.search(r"Synchronize|sync|Sync|wait|barrier", e.name) for e in flow.events
-        ) if flow is not None else True  # fmt: skip
-        launched = flow is not None and _STARTS.search(context.code, flow.start, event.start) is not None
-        if launched and not waited:
+            starts and starts[-1] <= e.start and e.end <= event.start and re.search(r"[Ss]ync|wait|barrier", e.name)
+            for e in (flow.events if flow is not None else [])
+        )
+        if starts and not waited:
             yield Hit(event.name_start, event.end)
