@@ -101,7 +101,7 @@ class Resolved:
         self.rules = tuple(rules)
         self._by_word = store.by_name(rules)
         self._selections: dict[frozenset[str], Selection] = {}
-        self._excludes = [(folder, Patterns([pattern])) for folder, pattern in settings.exclude]
+        self._excludes = _by_folder(settings.exclude)
         self._per_file = [
             (folder, Patterns([pattern]), frozenset(self.expand(words)))
             for folder, pattern, words in settings.per_file_ignores
@@ -157,6 +157,14 @@ class Resolved:
             if relative is not None and patterns.match(relative, folder=folder):
                 return True
         return False
+
+
+def _by_folder(exclude: Sequence[tuple[str, str]]) -> list[tuple[str, Patterns]]:
+    """The patterns of each folder together: a later ``!`` takes back what an earlier one excludes."""
+    lines: dict[str, list[str]] = {}
+    for folder, pattern in exclude:
+        lines.setdefault(folder, []).append(pattern)
+    return [(folder, Patterns(patterns)) for folder, patterns in lines.items()]
 
 
 def expand_word(word: str, table: Mapping[str, Rule], rules: Sequence[Rule]) -> set[str]:
@@ -249,42 +257,38 @@ def _all_rules(settings: Settings) -> tuple[Rule, ...]:
     return (*shipped, *extra)
 
 
+_TABLE = re.compile(r"""^\s*\[\s*tool\s*\.\s*["']?opdev["']?\s*[].]""", re.M)
+
+
 def _has_table(path: str) -> bool:
     try:
-        return b"[tool.opdev" in Path(path).read_bytes()
+        return _TABLE.search(Path(path).read_text(encoding="utf-8", errors="replace")) is not None
     except OSError:
         return False
 
 
-def read(path: str, seen: tuple[str, ...] = ()) -> Settings:
-    """The settings of a configuration file, extends followed; ConfigError names file and line."""
+def read(path: str, seen: tuple[str, ...] = (), settings: Settings | None = None) -> Settings:
+    """The settings of a configuration file, extends followed; ConfigError names file and line.
+
+    What a file does not set is what the files it extends set, the last of them first; ``settings``
+    is what came before.
+    """
     path = os.path.abspath(path).replace("\\", "/")
-    if path in seen or len(seen) > _MOST_EXTENDS:
+    if path in seen:
         raise ConfigError(path, 1, f"`extend` goes round in a circle: {' -> '.join([*seen, path])}")
+    if len(seen) > _MOST_EXTENDS:
+        raise ConfigError(path, 1, f"`extend` goes deeper than {_MOST_EXTENDS} files: {' -> '.join([*seen, path])}")
     text, table = _load(path)
     folder = path.rpartition("/")[0]
     _check(path, text, table)
-    settings = Settings()
+    settings = settings or Settings()
     extends = table.get("extend", [])
     for base in [extends] if isinstance(extends, str) else extends:
         target = os.path.normpath(os.path.join(folder, os.path.expanduser(base))).replace("\\", "/")
         if not os.path.isfile(target):
             raise ConfigError(path, _line(text, "extend"), f"`extend` names {base!r}, and there is no file {target}")
-        settings = _merge(settings, read(target, (*seen, path)))
+        settings = read(target, (*seen, path), settings)
     return _apply(settings, path, folder, table, text)
-
-
-def _merge(base: Settings, over: Settings) -> Settings:
-    return replace(
-        over,
-        select=over.select if over.select is not None else base.select,
-        ignore=(*base.ignore, *over.ignore),
-        per_file_ignores=(*base.per_file_ignores, *over.per_file_ignores),
-        severity={**base.severity, **over.severity},
-        exclude=(*base.exclude, *over.exclude),
-        rules=(*base.rules, *over.rules),
-        files=(*base.files, *over.files),
-    )
 
 
 def _apply(settings: Settings, path: str, folder: str, table: Mapping[str, Any], text: str) -> Settings:
@@ -300,7 +304,7 @@ def _apply(settings: Settings, path: str, folder: str, table: Mapping[str, Any],
         select=tuple(table["select"]) if "select" in table else settings.select,
         ignore=(*settings.ignore, *table.get("ignore", ())),
         per_file_ignores=(*settings.per_file_ignores, *per_file),
-        severity={**settings.severity, **table.get("severity", {})},
+        severity=_severities(settings.severity, table.get("severity", {})),
         profile=table.get("profile", settings.profile),
         exclude=(*settings.exclude, *((folder, p) for p in table.get("exclude", ()))),
         respect_gitignore=table.get("respect-gitignore", settings.respect_gitignore),
@@ -310,6 +314,11 @@ def _apply(settings: Settings, path: str, folder: str, table: Mapping[str, Any],
     )
     check_words(changed, lambda key, problem: ConfigError(path, _line(text, key), problem))
     return changed
+
+
+def _severities(base: Mapping[str, Severity], own: Mapping[str, Severity]) -> dict[str, Severity]:
+    """Severities in the order they apply: a file's own come last, even where it only repeats a word."""
+    return {**{word: level for word, level in base.items() if word not in own}, **own}
 
 
 def check_words(settings: Settings, error: Callable[[str, str], ValueError]) -> None:
@@ -339,7 +348,7 @@ def _load(path: str) -> tuple[str, dict[str, Any]]:
     else:
         import tomli as tomllib  # the same parser, before it was part of Python
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as problem:
         raise ConfigError(path, 1, f"cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError as problem:
@@ -348,10 +357,22 @@ def _load(path: str) -> tuple[str, dict[str, Any]]:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         where = re.search(r"line (\d+)", str(problem))
-        raise ConfigError(path, int(where[1]) if where else 1, f"is not TOML: {problem}") from None
-    if path.endswith("pyproject.toml"):
-        data = data.get("tool", {}).get("opdev", {})
+        line = int(where[1]) if where else text.rstrip("\n").count("\n") + 1
+        raise ConfigError(path, line, f"is not TOML: {problem}") from None
+    if path.endswith("/pyproject.toml"):
+        tools = data.get("tool", {})
+        data = tools.get("opdev", {}) if isinstance(tools, dict) else {}
+        if not isinstance(data, dict):
+            raise ConfigError(path, _line(text, "opdev"), f"`tool.opdev` is a table, not {data!r}")
+        # Other tools' keys have the same names: lines are looked for below our own table.
+        table = _TABLE.search(text)
+        text = _blanked(text, table.start()) if table else text
     return text, data
+
+
+def _blanked(text: str, until: int) -> str:
+    """The text with its first part emptied, lines kept."""
+    return re.sub(r"[^\n]", " ", text[:until]) + text[until:]
 
 
 def _check(path: str, text: str, table: Mapping[str, Any]) -> None:

@@ -134,6 +134,6 @@ def _ignores_above(top: str) -> list[tuple[str, Patterns]]:
 
 def _read(path: str) -> Patterns | None:
     try:
-        return Patterns(Path(path).read_text(encoding="utf-8", errors="replace").splitlines())
+        return Patterns.of_file(Path(path).read_bytes())
     except OSError:
         return None
