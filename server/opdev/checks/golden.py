@@ -51,9 +51,31 @@ def unseeded_random_data(context: Context) -> Iterator[Hit]:
             arguments = call.node.child_by_field_name("arguments")
             given = [a for a in (*call.args, *call.keywords.values()) if context.text(a) != "None"]
             if arguments is not None and not given:
-                edit = Edit(arguments.start_byte, arguments.end_byte, f"({SEED})")
-                args = {"name": call.dotted, "library": "numpy"}
+                pe = _pe_at(context, call.node)
+                seed = f"{SEED} + {pe}" if pe else str(SEED)
+                edit = Edit(arguments.start_byte, arguments.end_byte, f"({seed})")
+                args = {"name": call.dotted, "library": "numpy", "seed": seed}
                 yield Hit(call.start, call.end, "generator", args, Fix((edit,), "generator"))
+
+
+def _pe_at(context: Context, node: Node) -> str:
+    """What the PE is called here: one seed for all of them would give each the same data."""
+    loop = _pe_loop(context, node)
+    if loop is not None:
+        return context.text(loop.child_by_field_name("left"))  # type: ignore[arg-type]  # a for statement has one
+    function = py.function_of(node)
+    parameters = function.child_by_field_name("parameters") if function is not None else None
+    for parameter in parameters.named_children if parameters is not None else ():
+        name = (
+            parameter
+            if parameter.type == "identifier"
+            else parameter.named_children[0]
+            if parameter.named_children
+            else None
+        )
+        if name is not None and name.type == "identifier" and _PE.fullmatch(context.text(name)):
+            return context.text(name)
+    return ""
 
 
 def _is_script(context: Context) -> bool:
