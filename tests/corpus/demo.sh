@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# `make demo`: an operator written in a hurry, what opdev finds in it, what it fixes, what is left to people.
+# BIN is the folder of the installed opdev-lint. Fails when the demonstration does not show what it should.
+set -euo pipefail
+
+HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+BIN="$(cd "${BIN:-${HERE}/../../.venv/bin}" && pwd)"
+OPERATOR=custom-ops/allgather
+DIFF_LINES=40
+
+case "${OPDEV_LANG:-${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}}" in
+    zh*) LANGUAGE=zh ;;
+    *) LANGUAGE=en ;;
+esac
+BOLD="" PLAIN=""
+if [[ -t 1 && -z "${NO_COLOR:-}" ]]; then
+    BOLD=$'\033[1m' PLAIN=$'\033[0m'
+fi
+
+# Says the first text in Chinese locales, else the second.
+say() {
+    if [[ "${LANGUAGE}" == zh ]]; then printf '%s\n' "$1"; else printf '%s\n' "$2"; fi
+}
+
+# A heading, and the command that follows it.
+step() {
+    printf '\n%s' "${BOLD}"
+    say "$1" "$2"
+    printf '$ %s%s\n\n' "$3" "${PLAIN}"
+}
+
+fail() {
+    printf '%s' "${BOLD}make demo: " >&2
+    say "$1" "$2" >&2
+    printf '%s' "${PLAIN}" >&2
+    exit 1
+}
+
+lint() {
+    local status=0
+    "${BIN}/opdev-lint" --lang "${LANGUAGE}" "$@" || status=$?
+    # 1 is "there are findings"; anything above is a fault of the tool.
+    [[ "${status}" -le 1 ]] || fail "opdev-lint 以 ${status} 退出" "opdev-lint ended with ${status}"
+}
+
+# How many findings there are now.
+count() {
+    lint --format jsonl "${OPERATOR}" | wc -l | tr -d ' '
+}
+
+DEMO="$(mktemp -d "${TMPDIR:-/tmp}/opdev-demo.XXXXXX")"
+"${BIN}/python" "${HERE}/materialise.py" allgather-hurried "${DEMO}/shmem" > /dev/null
+cd "${DEMO}/shmem"
+say "一个赶时间写的 allgather：${DEMO}/shmem/${OPERATOR}" "An allgather written in a hurry: ${DEMO}/shmem/${OPERATOR}"
+
+step "1. 有哪些问题" "1. What is wrong with it" "opdev-lint ${OPERATOR}"
+lint "${OPERATOR}"
+found="$(count)"
+[[ "${found}" -ge 10 ]] || fail "只找到 ${found} 处问题" "only ${found} findings"
+
+step "2. 能放心自动修复的部分会怎么改" "2. What the safe fixes would change" "opdev-lint ${OPERATOR} --diff | head -n ${DIFF_LINES}"
+lint "${OPERATOR}" --diff > "${DEMO}/fixes.diff" 2> "${DEMO}/fixes.txt"
+sed -n "1,${DIFF_LINES}p" "${DEMO}/fixes.diff"
+lines="$(wc -l < "${DEMO}/fixes.diff" | tr -d ' ')"
+[[ "${lines}" -gt 0 ]] || fail "没有可修复的问题" "there is nothing to fix"
+if [[ "${lines}" -gt "${DIFF_LINES}" ]]; then
+    say "……还有 $((lines - DIFF_LINES)) 行，全部在 ${DEMO}/fixes.diff" "... and $((lines - DIFF_LINES)) lines more, all of it in ${DEMO}/fixes.diff"
+fi
+
+step "3. 修复，并再检查一遍" "3. Fix it, and look again" "opdev-lint ${OPERATOR} --fix"
+lint "${OPERATOR}" --fix
+left="$(count)"
+[[ "${left}" -lt "${found}" && "${left}" -gt 0 ]] || fail "修复前 ${found} 处，修复后 ${left} 处" "${found} findings before the fixes and ${left} after them"
+lint "${OPERATOR}" --diff > "${DEMO}/again.diff" 2> /dev/null
+[[ ! -s "${DEMO}/again.diff" ]] || fail "修复之后又有新的可修复问题：${DEMO}/again.diff" "the fixes made something that can be fixed again: ${DEMO}/again.diff"
+
+printf '\n%s' "${BOLD}"
+say "${found} 处问题，自动修复了 $((found - left)) 处，剩下的 ${left} 处要人来定。" \
+    "${found} findings, $((found - left)) fixed, and ${left} left for people to decide."
+printf '%s' "${PLAIN}"
+say "某条规则的来由与改法：${BIN}/opdev-lint explain lost-exit-status" "Why a rule is there and what to do: ${BIN}/opdev-lint explain lost-exit-status"
+
+printf '\n%s' "${BOLD}"
+say "在编辑器里继续" "Go on in your editor"
+printf '%s' "${PLAIN}"
+say "VS Code：任何通用的 LSP 客户端扩展，服务器命令填 ${BIN}/opdev-lsp，再打开 ${DEMO}/shmem" \
+    "VS Code: any generic LSP client extension, with ${BIN}/opdev-lsp as the server; open ${DEMO}/shmem"
+say "Neovim：下面几行已写在 ${DEMO}/opdev.lua，" "Neovim: these lines are in ${DEMO}/opdev.lua,"
+cat > "${DEMO}/opdev.lua" <<LUA
+vim.api.nvim_create_autocmd("FileType", {
+  callback = function(args)
+    local client = vim.lsp.start_client({ name = "opdev", cmd = { "${BIN}/opdev-lsp" }, root_dir = vim.fn.getcwd() })
+    vim.lsp.buf_attach_client(args.buf, client)
+  end,
+})
+LUA
+sed 's/^/    /' "${DEMO}/opdev.lua"
+say "然后：" "so that this shows it:"
+printf '    cd %s && nvim -u %s %s\n' "${DEMO}/shmem" "${DEMO}/opdev.lua" "${OPERATOR}/src/allgather_kernel.cpp"
+printf '\n'
+say "看完可以删除：rm -r ${DEMO}" "To remove all this: rm -r ${DEMO}"
