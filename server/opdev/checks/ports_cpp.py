@@ -37,8 +37,28 @@ def hardcoded(context: Context) -> Iterator[Hit]:
             continue
         if name and _always_given(context, name):
             continue
-        args = {"name": name or IPPORT, "value": text, "env": IPPORT}
-        yield Hit(match.start(), match.end(), "cpp", args, severity="warning")
+        args = {"name": name or IPPORT, "value": text, "env": IPPORT, "command": _callee(context, literal)}
+        if name and _never_replaced(context, name):
+            message = "default"
+        else:
+            message = "cpp" if name or not args["command"] else "argument"
+        yield Hit(match.start(), match.end(), message, args, severity="warning")
+
+
+def _never_replaced(context: Context, name: str) -> bool:
+    """Whether a program gives a variable its endpoint once and for all: no other assignment, no way to hand it out."""
+    if next(context.find("main"), None) is None or context.file.path.endswith((".h", ".hpp")):
+        return False
+    word = re.escape(name.encode())
+    given = re.findall(rb"\b" + word + rb"(?:\[[^\]]*\])?\s*=(?!=)", context.code)
+    return len(given) == 1 and not re.search(rb"(?:&\s*|>>\s*|cpy\w*\(\s*)" + word + rb"\b", context.code)
+
+
+def _callee(context: Context, literal: Node) -> str:
+    """The function a literal is handed to."""
+    call = ancestor(literal, "call_expression")
+    function = call.child_by_field_name("function") if call is not None else None
+    return context.text(function) if function is not None else ""
 
 
 def _exported(context: Context) -> Iterator[Hit]:
