@@ -33,6 +33,8 @@ def _macros(context: Context) -> Iterator[Hit]:
     for match in _MACRO.finditer(context.code):
         name = match["name"]
         args = {"name": name.decode()}
+        if _kept_for_old_code(context, match.start()):
+            continue
         if name.startswith((b"ACLSHMEMI_", b"aclshmemi_")):
             yield Hit(*match.span("name"), "internal", args)
             continue
@@ -45,6 +47,13 @@ def _macros(context: Context) -> Iterator[Hit]:
             yield Hit(*match.span("name"), args=args)
 
 
+def _kept_for_old_code(context: Context, at: int) -> bool:
+    """Whether the line above calls the name deprecated: it is there for those who use it already."""
+    begin = context.data.rfind(b"\n", 0, at) + 1
+    above = context.data[context.data.rfind(b"\n", 0, max(begin - 1, 0)) + 1 : begin]
+    return re.search(rb"(?i)deprecated|\xe5\xba\x9f\xe5\xbc\x83", above) is not None
+
+
 def _types(context: Context) -> Iterator[Hit]:
     code = context.code
     for match in _TYPE.finditer(code):
@@ -53,7 +62,8 @@ def _types(context: Context) -> Iterator[Hit]:
         if match["typedef"]:
             after = re.compile(rb"\}\s*(?P<name>[A-Za-z_]\w*)\s*;").match(code, end)
             name, span = (after["name"], after.span("name")) if after is not None else (None, (0, 0))
-        if name and not re.fullmatch(rb"aclshmemx?_[a-z0-9_]+_t", name):
+        # With the prefix and without _t a name is off the convention and still clashes with nobody's.
+        if name and not re.fullmatch(rb"aclshmemx?_[a-z0-9_]+", name):
             yield Hit(*span, "type", {"name": name.decode()})
         if match["kind"] == b"enum":
             for value in _VALUE.finditer(code, match.end() - 1, end + 1):
