@@ -88,7 +88,7 @@ def _reads(view: View) -> Iterator[Access]:
     for call in py.calls(view, "fromfile"):
         node = call.keywords.get("dtype") or (call.args[1] if len(call.args) > 1 else None)
         dtype = _dtype(view, node)
-        name = _name(view, call.args[0]) if call.args else None
+        name = file_name(view, call.args[0]) if call.args else None
         if node is not None and dtype is not None and name is not None:
             yield Access(name, dtype, node, view.file)
 
@@ -96,7 +96,7 @@ def _reads(view: View) -> Iterator[Access]:
 def _writes(view: View) -> Iterator[tuple[str, Access | None]]:
     """Every file written: its name, and its type where the text says it."""
     for call in py.calls(view, "tofile"):
-        name = _name(view, call.args[0]) if call.args else None
+        name = file_name(view, call.args[0]) if call.args else None
         function = call.node.child_by_field_name("function")
         owner = function.child_by_field_name("object") if function is not None else None
         if name is None or owner is None:
@@ -155,7 +155,7 @@ def _dtype(view: View, node: Node | None) -> str | None:
     return name if name in _SIZES else None
 
 
-def _name(view: View, node: Node) -> str | None:
+def file_name(view: View, node: Node) -> str | None:
     """The last part of a path, its fields as ``{}``; None unless it is spelled out."""
     strings = [n for n in walk(node) if n.type == "string"]
     if (
