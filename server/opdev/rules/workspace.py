@@ -15,15 +15,18 @@ from tree_sitter import QueryError
 from opdev.rules.model import Rule
 from opdev.rules.page import PageError, read_page
 
-_PREDICATE = re.compile(r"#(?:not-|any-)*match\?\s+@[\w.-]+\s+\"((?:[^\"\\]|\\.)*)\"")
+_GAP = r"(?:\s|;[^\n]*\n)*"
+_PREDICATE = re.compile(rf"#(?:not-|any-)*match\?{_GAP}@[^\s\"]+?{_GAP}\"((?:[^\"\\]|\\.)*)\"", re.DOTALL)
 _LONGEST = 500
+_FEW = 4
+"""Repetitions of something of no fixed length that cannot take for ever yet: ``(?:\\.\\d+){3}``."""
 
 
 def load_folder(folder: Path, taken: Sequence[Rule]) -> list[Rule]:
     """The rules of a folder of pages; PageError for the first page that may not be used."""
     from opdev.rules.queries import compiled
 
-    names = {word for rule in taken for word in (rule.name, rule.id)}
+    names = {word for rule in taken for word in (rule.name, rule.id, *rule.covers, *rule.aliases)}
     found: list[Rule] = []
     for path in sorted(folder.rglob("*.md")):
         rule = read_page(path, folder).rule
@@ -60,34 +63,38 @@ def dangerous(query: str) -> Iterator[str]:
 
 
 def nested_repeat(text: str) -> bool:
-    """Whether an unbounded repetition contains one, or repeats alternatives that overlap."""
+    """Whether something of no fixed length, or a choice, is repeated more than a few times."""
     try:
         from re import _parser as parser  # type: ignore[attr-defined]  # no public name for the parser
     except ImportError:  # Python 3.10
         import sre_parse as parser
-    return _nested(parser.parse(text), inside=False)
+    return _nested(parser.parse(text), 1)
 
 
-def _nested(items: object, *, inside: bool) -> bool:
+def _nested(items: object, times: int) -> bool:
     for op, argument in items:  # type: ignore[attr-defined]  # re's own parse tree
         name = str(op)
         if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
             low, high, body = argument
-            unbounded = str(high) == "MAXREPEAT" or high > 100
-            if unbounded and (inside or (low != high and _has_branch(body))):
+            if times > _FEW and low != high:
                 return True
-            if _nested(body, inside=inside or unbounded):
+            if times * high > _FEW and _has_branch(body):
+                return True
+            if _nested(body, times * max(high, 1)):
                 return True
         elif name == "SUBPATTERN":
-            if _nested(argument[-1], inside=inside):
+            if _nested(argument[-1], times):
+                return True
+        elif name == "ATOMIC_GROUP":
+            if _nested(argument, times):
                 return True
         elif name == "BRANCH":
-            if any(_nested(branch, inside=inside) for branch in argument[1]):
+            if any(_nested(branch, times) for branch in argument[1]):
                 return True
         elif name in ("ASSERT", "ASSERT_NOT"):
-            if _nested(argument[1], inside=inside):
+            if _nested(argument[1], times):
                 return True
-        elif name == "GROUPREF":
+        elif name in ("GROUPREF", "GROUPREF_IGNORE", "GROUPREF_EXISTS"):
             return True
     return False
 
