@@ -120,7 +120,7 @@ def fixed_block_dim(context: Context) -> Iterator[Hit]:
     project = context.project
     if project is None:
         return
-    for match in _LAUNCH.finditer(context.code):
+    for match in _LAUNCH.finditer(context.code) if b"<<<" in context.code else ():
         dim = match["dim"].decode()
         if _MEASURES.search(match["kernel"]):
             continue

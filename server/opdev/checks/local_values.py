@@ -55,12 +55,16 @@ def value(context: Context, text: str, at: int, depth: int = 0) -> int | None:
     found = cpp.evaluate(text, known)
     if found is not None or depth > 3:
         return found
+    names = set(_IDENTIFIER.findall(text))
     local: dict[str, int] = {}
-    for name in set(_IDENTIFIER.findall(text)) - known.keys():
-        one = _local(context, name, at, depth)
-        if one is not None:
-            local[name] = one
-    return cpp.evaluate(text, {**known, **local}) if local else None
+    for name in names:
+        if name not in known:
+            one = _local(context, name, at, depth)
+            if one is not None:
+                local[name] = one
+    if not local:
+        return None
+    return cpp.evaluate(text, {**{name: known[name] for name in names if name in known}, **local})
 
 
 def _local(context: Context, name: str, at: int, depth: int) -> int | None:

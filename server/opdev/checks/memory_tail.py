@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from opdev.checks.heap_calls import name_pattern
@@ -29,6 +30,19 @@ _SHARE = re.compile(
 _HANDLED = re.compile(
     r"%|\b\w*(?i:remain|rest|tail|last|extra|leftover|residual|align)\w*\b|\b(?:std::)?(?i:min|max|ceil\w*|div_?up|div_?ceil|round_?up)\b"
 )
+_WORD = re.compile(r"\w+")
+
+
+@lru_cache(maxsize=8192)
+def _handles(word: str) -> bool:
+    return _HANDLED.fullmatch(word) is not None
+
+
+def _handled(text: str) -> bool:
+    """Whether a function deals with a remainder somewhere (word by word: they repeat, within files and between)."""
+    return "%" in text or any(_handles(word) for word in set(_WORD.findall(text)))
+
+
 _WHILE = re.compile(rb"\bwhile\s*\(\s*(?P<left>[A-Za-z_]\w*)\s*(?P<op>>=|>)\s*(?P<chunk>[A-Za-z_][\w:]*|\d+)\s*\)")
 _ELEMENTS = re.compile(r"\b\w*(?:elems?|elements?|elem_count|elem_num|numel)\b|\bn_?elems?\b|\bnumel\b")
 _MOVES = re.compile(rb"\b(?:aclshmem\w*|DataCopy\w*|\w*(?i:copy|put|get|transfer|send)\w*)\s*[<(]")
@@ -36,7 +50,7 @@ _MOVES = re.compile(rb"\b(?:aclshmem\w*|DataCopy\w*|\w*(?i:copy|put|get|transfer
 
 def missing_tail(context: Context) -> Iterator[Hit]:
     """``total / cores`` in a kernel that gives nobody the remainder."""
-    for match in _SHARE.finditer(context.code, context.start, context.end):
+    for match in _shares(context):
         name, total, cores = (match[g].decode("utf-8", "replace") for g in ("name", "total", "cores"))
         if not _CORES.fullmatch(cores) or _CORES.fullmatch(total):
             continue
@@ -44,13 +58,27 @@ def missing_tail(context: Context) -> Iterator[Hit]:
         if function is None or not cpp.is_device(context.file, function):
             continue
         text = context.code[function.start_byte : function.end_byte].decode("utf-8", "replace")
-        if _HANDLED.search(text) or re.search(name_pattern(total) + r"\s*-|-\s*1\b", text):
+        if _handled(text) or re.search(name_pattern(total) + r"\s*-|-\s*1\b", text):
             continue
         if not re.search(r"\*\s*" + name_pattern(name) + "|" + name_pattern(name) + r"\s*\*", text):
             continue
         at = match.start("total")
         args = {"name": name, "total": total, "cores": cores}
         yield Hit(at, match.end("cores"), args=args)
+
+
+def _shares(context: Context) -> Iterator[re.Match[bytes]]:
+    """``name = total / cores;``, looked for from the slash."""
+    code, done = context.code, context.start
+    at = code.find(b"/", context.start, context.end)
+    while at >= 0:
+        begin = max(code.rfind(b";", done, at), code.rfind(b"{", done, at), code.rfind(b"}", done, at), done - 1) + 1
+        end = code.find(b";", at, context.end) + 1
+        match = _SHARE.search(code, begin, end) if end else None
+        if match is not None:
+            yield match
+            done = match.end()
+        at = code.find(b"/", max(at + 1, done), context.end)
 
 
 def dropped_remainder(context: Context) -> Iterator[Hit]:

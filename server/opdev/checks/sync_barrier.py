@@ -149,13 +149,16 @@ def _tainted(view: View, flow: Flow) -> tuple[set[str], set[str]]:
     for part in blocks(flow.body):
         looped |= {name for item in part if isinstance(item, Loop) for name in item.variables}
     pes = {m.group() for m in _PE.finditer(flow.head + text)} - looped
-    for name, value in re.findall(r"\b([A-Za-z_]\w*)\s*=\s*([^=;][^;]*);", text):
-        if re.fullmatch(r"(?:\([\w ]+\)|static_cast<[\w ]+>\()?\s*(?:acl)?shmem_my_pe\(\)\s*\)?", value.strip()):
+    assigned = re.findall(r"\b([A-Za-z_]\w*)\s*=\s*([^=;][^;]*);", text)
+    for name, value in assigned:
+        if "my_pe" in value and re.fullmatch(
+            r"(?:\([\w ]+\)|static_cast<[\w ]+>\()?\s*(?:acl)?shmem_my_pe\(\)\s*\)?", value.strip()
+        ):
             pes.add(name)
     cores = {
         name
-        for name, value in re.findall(r"\b([A-Za-z_]\w*)\s*=\s*([^=;][^;]*);", text)
-        if re.fullmatch(r"(?:static_cast<[\w ]+>\()?\s*(?:AscendC::)?(?:GetBlockIdx|get_block_idx|GetSubBlockIdx)\(\)\s*\)?", value.strip())
+        for name, value in assigned
+        if "lock" in value and re.fullmatch(r"(?:static_cast<[\w ]+>\()?\s*(?:AscendC::)?(?:GetBlockIdx|get_block_idx|GetSubBlockIdx)\(\)\s*\)?", value.strip())
     }  # fmt: skip
     return pes - looped, cores - looped
 

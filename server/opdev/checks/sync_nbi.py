@@ -184,10 +184,10 @@ def read_before_complete(context: Context) -> Iterator[Hit]:
             if _clears(item):
                 pending = []
             for event in item.events:
-                what = effect(event)
+                if "_get" not in event.name or len(item.events) != 1 or effect(event).kind != "issue":
+                    continue
                 name = base(event.arg(0))
-                plain = name and re.fullmatch(r"[\w.&*+ ]+", event.arg(0)) and len(item.events) == 1
-                if what.kind == "issue" and "_get" in event.name and plain:
+                if name and re.fullmatch(r"[\w.&*+ ]+", event.arg(0)):
                     pending.append((event, _read_of(name)))
 
 

@@ -107,11 +107,14 @@ _CORE = re.compile(r"\b(?:GetBlockIdx|get_block_idx|GetSubBlockIdx|get_subblocki
 def _of_core(text: str) -> set[str]:
     """Names whose value depends on the core, followed through assignments."""
     names: set[str] = set()
-    assigned = re.findall(r"\b([A-Za-z_]\w*)\s*(?:[-+*/%]?=)(?!=)\s*([^;]*)", text)
+    assigned = [
+        (name, set(re.findall(r"[A-Za-z_]\w*", value)), _CORE.search(value) is not None)
+        for name, value in re.findall(r"\b([A-Za-z_]\w*)\s*(?:[-+*/%]?=)(?!=)\s*([^;]*)", text)
+    ]
     for _ in range(4):
         before = len(names)
-        for name, value in assigned:
-            if _CORE.search(value) or names & set(re.findall(r"[A-Za-z_]\w*", value)):
+        for name, words, direct in assigned:
+            if direct or not names.isdisjoint(words):
                 names.add(name)
         if len(names) == before:
             break

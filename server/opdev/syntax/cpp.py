@@ -214,6 +214,10 @@ def function_name(file: File, function: Node) -> str:
 
 def head(file: File, function: Node) -> bytes:
     """What stands before a function's body as written: qualifiers, type, name, parameters."""
+    return file.memo(("cpp.head", function.start_byte, function.end_byte), lambda: _head(file, function))
+
+
+def _head(file: File, function: Node) -> bytes:
     body = function.child_by_field_name("body")
     start = function.start_byte
     # Qualifiers are masked for the parser, so a leading one lies before the node.

@@ -14,14 +14,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from opdev.api.table import lookup
-from opdev.syntax.cpp_text import atoms, closing, names_assigned, split_args, squeeze
+from opdev.syntax.cpp_text import atoms, closing, names_assigned, squeeze, squeezed_args
 from opdev.syntax.file import File
 from opdev.syntax.view import View
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_CALLEE = re.compile(rb"[A-Za-z_]\w*[ \t\r\n]*\Z", re.ASCII)
+_DIGITS = b"0123456789"
+_WORDCHARS = _DIGITS + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 _LAUNCH = re.compile(rb"(?P<name>[A-Za-z_]\w*)[ \t]*(?:<[^<>;(){}]*>)?[ \t\r\n]*<<<(?P<config>[^;{}]*?)>>>", re.ASCII)
 _LEAD = re.compile(rb"(?:[A-Za-z_]\w*[ \t]*::[ \t]*)*(?:template[ \t]+)?$")
 _KEYWORDS = frozenset(
@@ -256,10 +257,10 @@ class _Reader:
             # A lambda or a statement expression: what it does, and when, nobody knows.
             event = Event("{", start, start, start, end, (), (), "", "{")
             self.events.append(event)
-            return Step((event,), frozenset(names_assigned(piece.decode("utf-8", "replace"))), start, end)
+            return Step((event,), names_assigned(piece.decode("utf-8", "replace")), start, end)
         events = tuple(sorted(_events(self.code, start, end), key=_turn))
         self.events += events
-        return Step(events, frozenset(names_assigned(piece.decode("utf-8", "replace"))), start, end)
+        return Step(events, names_assigned(piece.decode("utf-8", "replace")), start, end)
 
     def _within(self) -> frozenset[str]:
         return frozenset().union(*self.loops) if self.loops else frozenset()
@@ -372,7 +373,7 @@ def _turn(event: Event) -> int:
 def _events(code: bytes, start: int, end: int) -> Iterator[Event]:
     if code.find(b"<<<", start, end) >= 0:
         for match in _LAUNCH.finditer(code, start, end):
-            config = tuple(squeeze(a) for a in split_args(match["config"].decode("utf-8", "replace")))
+            config = squeezed_args(match["config"].decode("utf-8", "replace"))
             written = match["name"].decode("ascii")
             yield Event(
                 "<<<", match.start(), match.start("name"), match.end("name"), match.end(), config, (), "", written
@@ -382,22 +383,27 @@ def _events(code: bytes, start: int, end: int) -> Iterator[Event]:
         # From the parenthesis back to the name: far fewer places than names.
         here, opening = opening, code.find(b"(", opening + 1, end)
         named, targs = _before_targs(code, start, here)
-        callee = _CALLEE.search(code, max(start, named - 80), named)
-        if callee is None:
+        name_end = named
+        while name_end > start and code[name_end - 1] in b" \t\r\n":
+            name_end -= 1
+        window = code[max(start, name_end - 80) : name_end]
+        # A name begins with a letter, as far to the left as word characters go.
+        name = window[len(window.rstrip(_WORDCHARS)) :].lstrip(_DIGITS)
+        if not name:
             continue
-        name = callee.group().rstrip()
         close = closing(code, here, end) if name not in _KEYWORDS else -1
         if close < 0:
             continue
-        begin = callee.start()
-        lead = _LEAD.search(code, max(start, begin - 120), begin)
-        if lead is not None:
-            begin = lead.start()
+        begin = name_start = name_end - len(name)
+        if code[max(start, begin - 120) : begin].rstrip(b" \t").endswith((b"::", b"template")):
+            lead = _LEAD.search(code, max(start, begin - 120), begin)
+            if lead is not None:
+                begin = lead.start()
         before = code[max(start, begin - 8) : begin].rstrip()
         receiver = "->" if before.endswith(b"->") else "." if before.endswith(b".") else ""
         inside = code[here + 1 : close].decode("utf-8", "replace")
         written = name.decode("ascii")
         yield Event(
-            canonical(written), begin, callee.start(), callee.start() + len(name), close + 1,
-            tuple(squeeze(a) for a in split_args(inside)), tuple(squeeze(a) for a in split_args(targs)), receiver, written,
+            canonical(written), begin, name_start, name_end, close + 1,
+            squeezed_args(inside), squeezed_args(targs), receiver, written,
         )  # fmt: skip

@@ -42,16 +42,29 @@ def split_args(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
+_BLANKS = re.compile(r"\s+")
+_AROUND_SIGNS = re.compile(r" ?([^\w ]) ?")
+
+
+@lru_cache(maxsize=16384)
+def squeezed_args(text: str) -> tuple[str, ...]:
+    """The arguments in ``text``, each squeezed."""
+    return tuple([squeeze(part) for part in split_args(text)])
+
+
+@lru_cache(maxsize=16384)
 def squeeze(text: str) -> str:
     """Text with blanks only where two words meet, and without parentheses round all of it."""
-    text = re.sub(r"\s+", " ", text.strip())
-    text = re.sub(r" ?([^\w ]) ?", r"\1", text)
+    text = _BLANKS.sub(" ", text.strip())
+    if " " in text:
+        text = _AROUND_SIGNS.sub(r"\1", text)
     while text.startswith("(") and closing(text.encode(), 0, len(text.encode())) == len(text.encode()) - 1:
         text = text[1:-1]
     return text
 
 
-def names_assigned(text: str) -> set[str]:
+@lru_cache(maxsize=16384)
+def names_assigned(text: str) -> frozenset[str]:
     """Names a piece of code assigns, counts up or down, or hands out the address of."""
     found: set[str] = set()
     for match in _ASSIGNS.finditer(text):
@@ -76,7 +89,7 @@ def names_assigned(text: str) -> set[str]:
             found.update(name.groups() if name else ())
         elif name is not None:
             found.add(name.group())
-    return found
+    return frozenset(found)
 
 
 _NEGATED = {"==": ("!=", False), "!=": ("==", True), "<": (">=", True), ">": ("<=", True)}
