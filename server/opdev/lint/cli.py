@@ -225,7 +225,7 @@ def _write(command: Command, records: list[Record], run: Run, session: Session, 
     texts = Texts(rules_by_name(rules.values()), lang)
     run.frames = not command.args.no_frames
     for name, file in command.outputs:
-        write_bytes(os.path.abspath(file), writer(name)(records, texts, run).encode("utf-8", "surrogateescape"))
+        write_bytes(os.path.abspath(file), writer(name)(records, texts, run).encode("utf-8", "backslashreplace"))
     if command.to_stdout:
         run.colour = _colour()
         sys.stdout.write(writer(command.format)(records, texts, run))

@@ -104,7 +104,7 @@ def _location(place: Place, frame: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _artifact(path: str) -> dict[str, str]:
-    found = {"uri": quote(path, safe="/:" if path.startswith("/") else "/")}
+    found = {"uri": quote(path, safe="/:" if path.startswith("/") else "/", errors="surrogateescape")}
     if not path.startswith(("/", "..")):
         found["uriBaseId"] = "SRCROOT"
     return found
