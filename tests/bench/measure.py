@@ -55,6 +55,10 @@ def alternate(runs: int, *actions: Callable[[], object]) -> list[float]:
     return [statistics.median(times) for times in taken]
 
 
+# An installed program has its modules compiled; a checkout whose Python may not keep them would be measured compiling.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def program(name: str) -> str | None:
     """A program beside this Python, else on PATH."""
     beside = Path(sys.executable).parent / name
@@ -68,7 +72,7 @@ def run(arguments: Sequence[str], cwd: Path | None = None, **environment: str) -
         cwd=cwd,
         capture_output=True,
         check=False,
-        env={**os.environ, **environment},
+        env={**ENVIRONMENT, **environment},
         stdin=subprocess.DEVNULL,
     )
 

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from measure import ENVIRONMENT
+
 
 class Client:
     """Speaks to one server; answers what servers ask of a client."""
@@ -21,7 +23,7 @@ class Client:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **environment},
+            env={**ENVIRONMENT, **environment},
         )
         self.root = root
         self._buffer = b""
