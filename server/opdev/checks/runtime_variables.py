@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from opdev.checks.pe_launch import launches, sourced, values
+from opdev.checks.pe_launch import is_shmem_env, launches, sourced, values
 from opdev.checks.runtime_script import strict_options
-from opdev.checks.statements import lines_after, statement
+from opdev.checks.statements import lines_after, lines_before, statement
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import bash
@@ -105,6 +105,7 @@ def unset_variable(context: Context) -> Iterator[Hit]:
     outside = [path for _, _, path in sourced(context)]
     if any(not path.endswith("set_env.sh") for path in outside if "CANN_SET_ENV" not in path):
         return
+    yield from _read_by_set_env(context)
     first_env = min((c.start for c, _, _ in sourced(context)), default=len(context.data))
     known = _set_names(context)
     seen: set[str] = set()
@@ -125,6 +126,20 @@ def unset_variable(context: Context) -> Iterator[Hit]:
         seen.add(name)
         fix = Fix((Edit(node.start_byte, node.end_byte, f"${{{name}:-}}"),)) if library else None
         yield Hit(node.start_byte, node.end_byte, "library" if library else "default", {"name": name}, fix)
+
+
+def _read_by_set_env(context: Context) -> Iterator[Hit]:
+    """SHMEM's set_env.sh extends LD_LIBRARY_PATH without a default."""
+    for command, word, path in sourced(context)[:1]:
+        if not is_shmem_env(path) or not path.endswith("set_env.sh") or _guarded(context, "LD_LIBRARY_PATH"):
+            continue
+        if any(a.node.end_byte <= command.start for a in values(context).get("LD_LIBRARY_PATH", [])):
+            continue
+        if re.search(rb"\bset\s+\+\w*u", context.code[: command.start]):
+            continue
+        line = 'export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}"'
+        fix = Fix((lines_before(context, statement(command.node), line),), "sourced")
+        yield Hit(word.start, word.end, "sourced", {"name": "LD_LIBRARY_PATH", "path": word.loose}, fix)
 
 
 def _set_names(context: Context) -> set[str]:

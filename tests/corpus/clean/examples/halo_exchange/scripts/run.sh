@@ -23,6 +23,7 @@ for number in "${PES}" "${ROWS}" "${WIDTH}" "${FIRST_NPU}"; do
 done
 BINARY="${PROJECT_ROOT}/build/bin/halo_exchange"
 [[ -x "${BINARY}" ]] || { echo "请先编译：bash scripts/build.sh -examples" >&2; exit 1; }
+export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}"
 source "${PROJECT_ROOT}/install/set_env.sh"
 
 IPPORT="${IPPORT:-tcp://127.0.0.1:$((27010 + RANDOM % 900))}"
