@@ -148,7 +148,10 @@ def _fix(context: Context, given: bash.Assignment, variable: str, value: str, *,
 
 def _computed_once(context: Context, node: Node) -> bool:
     """Whether a port drawn here is drawn once a job: in the launcher, outside loops and functions."""
-    if _SPREAD.search(context.data) or not _LAUNCHERS.search(context.code):
+    file = context.file
+    if not file.memo(
+        "ports.launcher", lambda: not _SPREAD.search(file.data) and _LAUNCHERS.search(file.code) is not None
+    ):
         return False
     return bash.in_loop(node) is None and bash.in_function(node) is None
 
@@ -166,11 +169,10 @@ def _guarded(context: Context, node: Node, names: set[str]) -> bool:
             return True
         if here.type in ("program", "compound_statement"):
             # `[[ -n "${IPPORT:-}" ]] && return` above.
-            for sibling in here.named_children:
-                if sibling.start_byte >= inside.start_byte:
+            for start, text in _returning(context, here):
+                if start >= inside.start_byte:
                     break
-                text = context.data[sibling.start_byte : sibling.end_byte]
-                if sibling.type in ("list", "if_statement") and re.search(rb"\breturn\b", text) and asked.search(text):
+                if asked.search(text):
                     return True
             if bash.in_function(node) is None or here.type == "compound_statement":
                 return False
@@ -178,10 +180,26 @@ def _guarded(context: Context, node: Node, names: set[str]) -> bool:
     return False
 
 
+def _returning(context: Context, block: Node) -> list[tuple[int, bytes]]:
+    """(start, text) of the statements of a block that may return out of it."""
+
+    def collect() -> list[tuple[int, bytes]]:
+        found = (
+            (c.start_byte, context.data[c.start_byte : c.end_byte])
+            for c in block.named_children
+            if c.type in ("list", "if_statement")
+        )
+        return [(start, text) for start, text in found if re.search(rb"\breturn\b", text)]
+
+    return context.file.memo(("ports.returning", block.id), collect)
+
+
 def _is_default_for(context: Context, name: str, variable: str) -> bool:
     """Whether the value only serves where the environment says nothing (``${IPPORT:-$DEFAULT}``)."""
+    if name == variable:
+        return False
     used = re.compile(rf"\$\{{\w+:?-\s*\"?\$\{{?{re.escape(name)}\b".encode())
-    return name != variable and used.search(context.code) is not None
+    return context.file.memo(("ports.default", name), lambda: used.search(context.code) is not None)
 
 
 def _filled_in(context: Context) -> Iterator[Hit]:
