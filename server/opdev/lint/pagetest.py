@@ -39,6 +39,7 @@ _MARK = re.compile(
 _WORLD = "/w"
 _OPERATOR = "/w/custom-ops/demo"
 _OUTSIDE = {"custom-ops", "examples", "custom", "elsewhere"}
+_UNWRITTEN = re.compile(r"^# (?:中文标题|English title)$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
 
 
@@ -112,6 +113,8 @@ def _weaknesses(page: Page) -> Iterator[tuple[int, str]]:
         yield 1, "the rule has a fix and no `fixed` example shows it"
     if not page.rule.fix and "fixed" in roles:
         yield 1, "a `fixed` example on a rule without a fix"
+    if _UNWRITTEN.search("".join(page.docs.values())):
+        yield 1, "the prose is the scaffold's: say what the rule finds, why it hurts, what to do"
     seen: dict[tuple[str, str, str], int] = {}
     for example in page.examples:
         key = (example.role, example.path, example.text)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from opdev.rules import store
-from opdev.rules.page import Page, PageError, read_page
+from opdev.rules.page import ID, NAME, Page, PageError, read_page
 
 _TEMPLATE = """\
 ---
@@ -17,8 +17,7 @@ name: {name}
 severity: warning
 kinds: [run-script]
 language: bash
-check: {family}.{function}
-needs: []
+{check}needs: []
 since: 0.1.0
 source: ""
 messages:
@@ -34,7 +33,7 @@ messages:
 
 What it finds, why it hurts and how that shows, what to do, when not to.
 
-```bash bad scripts/run.sh
+{query}```bash bad scripts/run.sh
 echo offence
 #<---------- {name}
 ```
@@ -42,6 +41,14 @@ echo offence
 ```bash good scripts/run.sh
 echo fine
 ```
+"""
+
+# A page of one's own is a query: it may bring no code.
+_QUERY = """\
+```query bash
+((command argument: (word) @what) @hit (#eq? @what "offence"))
+```
+
 """
 
 
@@ -56,7 +63,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     new.add_argument("family")
     new.add_argument("name")
     new.add_argument("id")
-    new.add_argument("--folder", type=Path, default=None, help="rules folder (default: the shipped one)")
+    new.add_argument("--folder", type=Path, default=None, help="a rules folder of your own, for a rule that is a query")
     new.set_defaults(run=_new)
     coverage = actions.add_parser("coverage", help="count the rows of a catalogue that pages cover")
     coverage.add_argument("catalogue", type=Path)
@@ -74,10 +81,13 @@ def _pages(wanted: list[str]) -> tuple[list[Page], list[str]]:
     for word in wanted:
         path = Path(word)
         if path.is_dir():
-            files += [(p, path) for p in sorted(path.rglob("*.md"))]
+            base = root.resolve() if _inside(path, root) else path.resolve()
+            below = [(p, base) for p in sorted(path.resolve().rglob("*.md"))]
+            files += below
+            if not below:
+                problems.append(f"no rule pages in {word}")
         elif path.is_file():
-            inside = path.resolve().is_relative_to(root.resolve())
-            files.append((path.resolve() if inside else path, root.resolve() if inside else path.parent))
+            files.append((path.resolve(), root.resolve() if _inside(path, root) else path.resolve().parent))
         elif word in names:
             files.append((names[word], root))
         else:
@@ -91,6 +101,10 @@ def _pages(wanted: list[str]) -> tuple[list[Page], list[str]]:
         except OSError as error:
             problems.append(f"{path}: cannot be read: {error.strerror}")
     return pages, problems
+
+
+def _inside(path: Path, root: Path) -> bool:
+    return path.resolve().is_relative_to(root.resolve())
 
 
 def _test(args: argparse.Namespace) -> int:
@@ -110,20 +124,31 @@ def _test(args: argparse.Namespace) -> int:
 
 
 def _new(args: argparse.Namespace) -> int:
+    for word, pattern, example in (
+        (args.family, NAME, "runtime"),
+        (args.name, NAME, "hardcoded-endpoint"),
+        (args.id, ID, "SH999"),
+    ):
+        if not pattern.fullmatch(word):
+            sys.stderr.write(f"opdev rule new: {word!r} cannot be used; write it as {example}\n")
+            return 2
     folder = (args.folder or store.rules_folder()) / args.family
     path = folder / f"{args.name}.md"
     if path.exists():
         sys.stderr.write(f"{path} exists already\n")
         return 2
     folder.mkdir(parents=True, exist_ok=True)
-    function = args.name.replace("-", "_")
-    path.write_text(
-        _TEMPLATE.format(id=args.id, name=args.name, family=args.family.replace("-", "_"), function=function),
-        encoding="utf-8",
+    module, function = args.family.replace("-", "_"), args.name.replace("-", "_")
+    own = args.folder is not None
+    text = _TEMPLATE.format(
+        id=args.id,
+        name=args.name,
+        check="" if own else f"check: {module}.{function}\n",
+        query=_QUERY if own else "",
     )
-    sys.stdout.write(
-        f"wrote {path}; write the check opdev/checks/{args.family}.py:{function}, then: opdev rule test {args.name}\n"
-    )
+    path.write_text(text, encoding="utf-8")
+    todo = "write the query" if own else f"write the check opdev/checks/{module}.py:{function}"
+    sys.stdout.write(f"wrote {path}; {todo}, then: opdev rule test {path if own else args.name}\n")
     return 0
 
 

@@ -27,8 +27,11 @@ _SKIP = {
     ".opdev",
     "3rdparty",
     "third_party",
+    ".venv",
+    "venv",
 }
 _MOST_FILES = 400
+_MOST_ENTRIES = 20_000
 _MOST_BYTES = 2_000_000
 
 
@@ -96,9 +99,13 @@ class Operator:
         if folder.endswith("/examples"):
             # SHMEM's own tree: the list that says which examples are built belongs to each of them.
             yield f"{folder}/CMakeLists.txt"
-        count = 0
+        count = entries = 0
         for folder, names, files in os.walk(self.root):
             names[:] = sorted(n for n in names if n not in _SKIP)
+            entries += len(names) + len(files)
+            if entries > _MOST_ENTRIES:
+                # Dumps and profiles beside the operator: what was found before them is the operator.
+                return
             for name in sorted(files):
                 if has_known_suffix(name):
                     count += 1

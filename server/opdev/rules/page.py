@@ -27,8 +27,8 @@ _KEYS = {
 _REQUIRED = ("id", "name", "severity", "kinds", "messages", "since")
 _PROFILE_VALUES = {"on", "off", "soft", *SEVERITIES}
 _ROLES = {"good", "bad", "fixed", "file", "todo-bad", "todo-good"}
-_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-_ID = re.compile(r"[A-Z]{2,4}[0-9][0-9A-Z]{2}")
+NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+ID = re.compile(r"[A-Z]{2,4}[0-9][0-9A-Z]{2}")
 _FENCE = re.compile(
     r"^(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=ticks)[ \t]*$", re.MULTILINE | re.DOTALL
 )
@@ -108,9 +108,9 @@ def _front_matter(text: str, shown: str) -> dict[str, Any]:
     for key in _REQUIRED:
         if key not in meta:
             raise PageError(shown, 2, f"the front matter lacks {key!r}")
-    if not _ID.fullmatch(str(meta["id"])):
+    if not ID.fullmatch(str(meta["id"])):
         raise PageError(shown, line_of("id"), f"id {meta['id']!r} is not letters and a number such as SH700")
-    if not _NAME.fullmatch(str(meta["name"])):
+    if not NAME.fullmatch(str(meta["name"])):
         raise PageError(shown, line_of("name"), f"name {meta['name']!r} is not words joined by dashes")
     if meta["severity"] not in SEVERITIES:
         raise PageError(shown, line_of("severity"), f"severity is one of {', '.join(SEVERITIES)}")
@@ -257,8 +257,8 @@ def schema() -> dict[str, Any]:
         "additionalProperties": False,
         "required": list(_REQUIRED),
         "properties": {
-            "id": {"type": "string", "pattern": f"^{_ID.pattern}$"},
-            "name": {"type": "string", "pattern": f"^{_NAME.pattern}$"},
+            "id": {"type": "string", "pattern": f"^{ID.pattern}$"},
+            "name": {"type": "string", "pattern": f"^{NAME.pattern}$"},
             "severity": {"enum": list(SEVERITIES)},
             "kinds": {"type": "array", "items": {"enum": list(KINDS)}},
             "language": {"anyOf": [{"type": "string"}, words]},
@@ -280,4 +280,4 @@ def schema() -> dict[str, Any]:
     }
 
 
-__all__ = ["Example", "Page", "PageError", "parse_page", "read_page", "schema"]
+__all__ = ["ID", "NAME", "Example", "Page", "PageError", "parse_page", "read_page", "schema"]
