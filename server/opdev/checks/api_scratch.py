@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from opdev.checks.api_args import element_type
 from opdev.rules.context import Context
@@ -68,7 +68,7 @@ def _rdma(name: str, value: int) -> dict[str, object]:
     return {"name": name, "value": value, "least": f"ACLSHMEM_{engine}_MTE_STAGING_UB_SIZE"}
 
 
-def _buffer_bytes(context: Context, call: cpp.Call, text: str, known: dict[str, int]) -> int | None:
+def _buffer_bytes(context: Context, call: cpp.Call, text: str, known: Mapping[str, int]) -> int | None:
     """Bytes behind a scratch argument: tensor ← ``TBuf::Get`` ← ``InitBuffer``, all in the call's function."""
     word = re.search(r"([A-Za-z_]\w*)\s*(?:\.\s*GetPhyAddr\s*\(\s*\))?\s*\)?$", text)
     if word is None or call.function is None:
