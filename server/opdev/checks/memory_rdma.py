@@ -7,13 +7,16 @@ goes through plain hand-overs alone: kernel parameter, launch, launcher's parame
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from opdev.checks.heap_calls import argument_name
 from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
 from opdev.syntax import cpp
+from opdev.syntax.cpp import Call
 from opdev.syntax.file import File
 from opdev.syntax.tree import ancestor
 from opdev.syntax.view import View
@@ -25,18 +28,24 @@ _TRANSFERS = ("aclshmemx_roce_put_nbi", "aclshmemx_roce_get_nbi", "shmem_roce_pu
 _MOST_HOPS = 3
 
 
+_VALUE = re.compile(rb"(?<![\w.>])(?P<name>[A-Za-z_]\w*)\s*=(?!=)\s*(?=(?P<value>[^;]+);)")
+_NOTHING = re.compile(rb"\s*(?:nullptr|NULL|0)\s*")
+
+_Origin = tuple[File, "Node", str]
+
+
 def rdma_on_plain_memory(context: Context) -> Iterator[Hit]:
     """An operand of an RDMA transfer that lies in memory of aclrtMalloc."""
     project = context.project
     if project is None:
         return
-    files = [f for f in project.files("cpp") if f.language == "cpp"]
+    trace = _Trace([f for f in project.files("cpp") if f.language == "cpp"])
     for call in cpp.calls(context, *_TRANSFERS):
         kernel = call.function
         if kernel is None or not cpp.is_kernel_entry(context.file, kernel):
             continue
         for index, argument in enumerate(call.args[:2]):
-            found = _origin(files, context.file, kernel, context.text(argument), call.start, _MOST_HOPS)
+            found = trace.origin(context.file, kernel, context.text(argument), call.start, _MOST_HOPS)
             if found is None:
                 continue
             file, node, name = found
@@ -48,32 +57,6 @@ def rdma_on_plain_memory(context: Context) -> Iterator[Hit]:
             yield Hit(argument.start_byte, argument.end_byte, args=args, related=related)
 
 
-def _origin(
-    files: list[File], file: File, function: Node, text: str, at: int, hops: int
-) -> tuple[File, Node, str] | None:
-    """The aclrtMalloc a pointer comes from: file, call, variable.  None where it cannot be followed."""
-    name = _base(text)
-    for _ in range(3):
-        view = View(file, function.start_byte, min(at, function.end_byte))
-        body = file.code[view.start : view.end].decode("utf-8", "replace")
-        given = [
-            v
-            for v in re.findall(rf"(?<![\w.>]){name}\s*=(?!=)\s*([^;]+);", body)
-            if not re.fullmatch(r"nullptr|NULL|0", v.strip())
-        ]
-        if name and not given:
-            for call in cpp.calls(view, "aclrtMalloc"):
-                if call.args and re.search(rf"&\s*{name}\b", call.arg_texts[0]):
-                    return file, call.node, name
-        order = [parameter for _, parameter in cpp.parameters(file, function)]
-        if name in order:
-            return _through(files, file, function, order.index(name), len(order), hops) if hops and not given else None
-        if len(given) != 1:
-            return None
-        name = _base(given[0])
-    return None
-
-
 def _base(text: str) -> str:
     """The variable an address is made of, its offset left out."""
     plain = re.sub(r"\b(?:__gm__|volatile)\s+", "", text)
@@ -81,31 +64,92 @@ def _base(text: str) -> str:
     return match.group() if match else ""
 
 
-def _through(
-    files: list[File], file: File, function: Node, index: int, count: int, hops: int
-) -> tuple[File, Node, str] | None:
-    """Follow a parameter to what is passed for it, by launch or by call."""
-    name = cpp.function_name(file, function)
-    for other in files if name else ():
-        view = View(other, 0, len(other.data))
-        for at in view.find(name):
-            node = view.node_at(at, at + len(name))
-            made = ancestor(node, "call_expression")
-            callee = made.child_by_field_name("function") if made is not None else None
-            listed = made.child_by_field_name("arguments") if made is not None else None
-            around = ancestor(made, "function_definition")
-            if (
-                made is None
-                or callee is None
-                or listed is None
-                or around is None
-                or not callee.start_byte <= at < callee.end_byte
-            ):
-                continue
-            passed = [a for a in listed.named_children if a.type != "comment"]
-            if len(passed) != count:
-                continue
-            found = _origin(files, other, around, view.text(passed[index]), made.start_byte, hops - 1)
-            if found is not None:
-                return found
-    return None
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """What a function does with its pointers: read once, asked for every transfer and every caller."""
+
+    parameters: list[str]
+    given: dict[str, list[tuple[int, str]]]
+    """Values other than null a name is given: (offset behind the statement, text), in text order."""
+    allocated: dict[str, Call]
+    """The first aclrtMalloc into a name."""
+
+
+def _body(file: File, function: Node) -> _Body:
+    def collect() -> _Body:
+        start, end = function.start_byte, function.end_byte
+        given: dict[str, list[tuple[int, str]]] = {}
+        for match in _VALUE.finditer(file.code, start, end):
+            if not _NOTHING.fullmatch(match["value"]):
+                stop, text = match.end("value") + 1, match["value"].decode("utf-8", "replace")
+                given.setdefault(match["name"].decode(), []).append((stop, text))
+        allocated: dict[str, Call] = {}
+        for call in cpp.calls(View(file, start, end), "aclrtMalloc"):
+            for name in re.findall(r"&\s*(\w+)", call.arg_texts[0]) if call.args else ():
+                allocated.setdefault(name, call)
+        return _Body([name for _, name in cpp.parameters(file, function)], given, allocated)
+
+    return file.memo(("rdma.body", function.start_byte, function.end_byte), collect)
+
+
+class _Trace:
+    """Pointers followed through the files of one operator.
+
+    What is passed for a parameter depends on the function's name alone, so it is looked for once:
+    twenty kernels behind one launcher would otherwise be twenty walks to the same allocation.
+    """
+
+    def __init__(self, files: list[File]) -> None:
+        self._files = files
+        self._passed: dict[tuple[str, int, int, int], _Origin | None] = {}
+
+    def origin(self, file: File, function: Node, text: str, at: int, hops: int) -> _Origin | None:
+        """The aclrtMalloc a pointer comes from: file, call, variable.  None where it cannot be followed."""
+        body = _body(file, function)
+        name = _base(text)
+        for _ in range(3):
+            given = body.given.get(name, [])
+            values = bisect_right(given, at, key=lambda one: one[0])
+            call = body.allocated.get(name)
+            if not values and call is not None and call.start < at:
+                return file, call.node, name
+            if name in body.parameters:
+                if values or not hops:
+                    return None
+                place = body.parameters.index(name)
+                return self._through(cpp.function_name(file, function), place, len(body.parameters), hops)
+            if values != 1:
+                return None
+            name = _base(given[0][1])
+        return None
+
+    def _through(self, name: str, index: int, count: int, hops: int) -> _Origin | None:
+        """Follow a parameter to what is passed for it, by launch or by call."""
+        key = (name, index, count, hops)
+        if key not in self._passed:
+            self._passed[key] = self._from_callers(name, index, count, hops)
+        return self._passed[key]
+
+    def _from_callers(self, name: str, index: int, count: int, hops: int) -> _Origin | None:
+        for file in self._files if name else ():
+            view = View(file, 0, len(file.data))
+            for at in view.find(name):
+                made = ancestor(view.node_at(at, at + len(name)), "call_expression")
+                callee = made.child_by_field_name("function") if made is not None else None
+                listed = made.child_by_field_name("arguments") if made is not None else None
+                around = ancestor(made, "function_definition")
+                if (
+                    made is None
+                    or callee is None
+                    or listed is None
+                    or around is None
+                    or not callee.start_byte <= at < callee.end_byte
+                ):
+                    continue
+                passed = [a for a in listed.named_children if a.type != "comment"]
+                if len(passed) != count:
+                    continue
+                found = self.origin(file, around, view.text(passed[index]), made.start_byte, hops - 1)
+                if found is not None:
+                    return found
+        return None
