@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,24 +12,21 @@ from opdev.checks.heap_calls import (
     allocations,
     initial_text,
     is_test,
-    member_like,
     name_pattern,
     names_pe,
 )
+from opdev.checks.heap_tests import HELPER, is_tested
 from opdev.checks.local_values import block_end, function_range, value
 from opdev.rules.context import Context
 from opdev.rules.model import Applicability, Edit, Fix, Hit, Related
-from opdev.syntax import cpp
 from opdev.syntax.tree import ancestor, ancestors
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_NULL = r"(?:nullptr|NULL|0)\b"
-_HELPER = r"\b\w*(?i:check|assert|expect|require|verify|valid|null|throw|ensure|enforce)\w*\s*\(\s*(?:[^(;]*,\s*)?"
-_CAST = r"(?:\(\s*[\w\s:]+\*?\s*\)\s*|\w+_cast\s*<[^<>]*>\s*\(\s*)?"
 # Calls that test the pointer they are given, and containers that keep it for a later test.
-_KEEPERS = re.compile(_HELPER + r"|(?:push_back|emplace\w*|insert|add|append|make_\w+|(?:unique|shared)_ptr[^(]*)\s*\(")
+_KEEPERS = re.compile(HELPER + r"|(?:push_back|emplace\w*|insert|add|append|make_\w+|(?:unique|shared)_ptr[^(]*)\s*\(")
+_BLANKS = re.compile(rb"[ \t]*")
 _CLEANUP = re.compile(
     rb"\b(?:aclrtFree\w*|(?:acl)?shmemx?_free|(?:acl)?shmemx?_finalize|aclrtDestroyStream|aclrtResetDevice|aclFinalize)\s*\("
 )
@@ -42,36 +40,12 @@ def unchecked_allocation(context: Context) -> Iterator[Hit]:
         if one.how in ("returned", "tested") or (one.how == "passed" and _KEEPERS.search(one.holder + "(")):
             continue
         name = one.holder if one.how != "passed" else ""
-        if name and _checked(context, one):
+        if name and is_tested(context, one):
             continue
         args = {"name": name or one.call.name, "call": one.call.name}
         at = one.call.name_node
         message = "default" if name else "nameless"
         yield Hit(at.start_byte, at.end_byte, message, args, _null_test(context, one) if name else None)
-
-
-def _checked(context: Context, one: Allocation) -> bool:
-    start, end = function_range(context, one.call.start)
-    code = context.code[one.call.end : end]
-    if member_like(one.holder) or _is_parameter(context, one.holder, start):
-        code = context.code[: one.call.start] + b";" + context.code[one.call.end :]
-    text = code.decode("utf-8", "replace")
-    name = name_pattern(one.holder) + r"\s*(?:\.\s*get\s*\(\s*\))?"
-    forms = (
-        rf"{name}\s*[!=]=\s*{_NULL}|\b{_NULL}\s*[!=]=\s*{name}",
-        rf"!\s*{name}\s*(?!\s*(?:->|\.|\[|\())",
-        rf"(?:\b(?:if|while|return)\s*\(|&&|\|\||\()\s*{name}\s*(?:\)|&&|\|\|)\s*(?:\{{|&&|\|\||\?|return|goto|\w+\s*=)",
-        rf"&&\s*{name}\s*[);&|]|{name}\s*(?:\?|&&)",
-        # Tested as one of a list: `for (void *p : {a, b}) if (p == nullptr) …`.
-        rf"(?::|(?:vector|array|initializer_list)\s*<[^;{{]*)\s*\{{[^{{}}]*{name}[^{{}}]*\}}",
-        rf"{_HELPER}{_CAST}&?{name}\s*[,)=!]",
-    )
-    return any(re.search(form, text) for form in forms)
-
-
-def _is_parameter(context: Context, name: str, function_start: int) -> bool:
-    function = next((f for f in cpp.functions(context) if f.start_byte == function_start), None)
-    return function is not None and any(p == name for _, p in cpp.parameters(context.file, function))
 
 
 def _null_test(context: Context, one: Allocation) -> Fix | None:
@@ -83,9 +57,10 @@ def _null_test(context: Context, one: Allocation) -> Fix | None:
     holder = f"{one.holder}.get()" if one.how == "wrapped" else one.holder
     source = context.file.source
     begin, _ = source.line_range(source.line_of(statement.start_byte))
-    indent = re.match(rb"[ \t]*", context.data[begin:]).group().decode()  # type: ignore[union-attr]  # matches nothing
+    indent = _BLANKS.match(context.data, begin).group().decode()  # type: ignore[union-attr]  # matches nothing
     text = f"{one.call.name} failed: {one.holder}"
-    if "torch-binding" in context.kinds and b"TORCH_CHECK" in context.code:
+    torch = "torch-binding" in context.kinds and context.file.memo("heap.torch", lambda: b"TORCH_CHECK" in context.code)
+    if torch:
         line = f'\n{indent}TORCH_CHECK({holder} != nullptr, "{text}");'
         return Fix((Edit(statement.end_byte, statement.end_byte, line),), applicability="safe")
     answer = _failure(context, function)
@@ -94,7 +69,9 @@ def _null_test(context: Context, one: Allocation) -> Fix | None:
     report = _report(context, text)
     inner = f"{indent}    {report}\n" if report else ""
     block = f"\n{indent}if ({holder} == nullptr) {{\n{inner}{indent}    return {answer};\n{indent}}}"
-    cleanup = _CLEANUP.search(context.code, statement.end_byte, function.end_byte)
+    releases = context.file.memo("heap.releases", lambda: [m.start() for m in _CLEANUP.finditer(context.code)])
+    later = bisect_left(releases, statement.end_byte)
+    cleanup = later < len(releases) and releases[later] < function.end_byte
     # Returning past the clean-up leaks what the function holds by then: only the author can say what to release.
     level: Applicability = "suggestion" if cleanup else "safe"
     return Fix((Edit(statement.end_byte, statement.end_byte, block),), applicability=level)
@@ -113,12 +90,22 @@ def _failure(context: Context, function: Node) -> str | None:
 
 
 def _report(context: Context, text: str) -> str:
+    how = context.file.memo("heap.report", lambda: _reporter(context))
+    return {
+        "log": f'ERROR_LOG("{text}");',
+        "stream": f'std::cerr << "{text}" << std::endl;',
+        "print": f'fprintf(stderr, "{text}\\n");',
+    }.get(how, "")
+
+
+def _reporter(context: Context) -> str:
+    """What the file reports errors with: ``log``, ``stream``, ``print`` or nothing."""
     code = context.code
     if b"ERROR_LOG(" in code:
-        return f'ERROR_LOG("{text}");'
+        return "log"
     if b"<iostream>" in context.nocomment or b"std::cerr" in code or b"std::cout" in code:
-        return f'std::cerr << "{text}" << std::endl;'
-    return f'fprintf(stderr, "{text}\\n");' if b"printf(" in code else ""
+        return "stream"
+    return "print" if b"printf(" in code else ""
 
 
 def asymmetric_allocation(context: Context) -> Iterator[Hit]:
@@ -171,9 +158,8 @@ def _singles_out(condition: str) -> bool:
 
 
 def _branches(context: Context, node: Node, every: list[Allocation]) -> Iterator[Hit]:
-    then, other = node.child_by_field_name("consequence"), node.child_by_field_name("alternative")
-    first = [a for a in every if then is not None and then.start_byte <= a.call.start < then.end_byte]
-    second = [a for a in every if other is not None and other.start_byte <= a.call.start < other.end_byte]
+    first = _inside(every, node.child_by_field_name("consequence"))
+    second = _inside(every, node.child_by_field_name("alternative"))
     condition = node.child_by_field_name("condition")
     shown = context.text(condition).strip("() ") if condition is not None else ""
     if not first or not second:
@@ -192,6 +178,13 @@ def _branches(context: Context, node: Node, every: list[Allocation]) -> Iterator
     related = (Related(partner.call.start, partner.call.end, note),) if partner is not one else ()
     args = {"call": one.call.name, "condition": shown, "number": index + 1}
     yield Hit(one.call.name_node.start_byte, one.call.name_node.end_byte, "order", args, related=related)
+
+
+def _inside(every: list[Allocation], node: Node | None) -> list[Allocation]:
+    if node is None:
+        return []
+    low, high = (bisect_left(every, at, key=lambda one: one.call.start) for at in (node.start_byte, node.end_byte))
+    return every[low:high]
 
 
 def exhausted_heap(context: Context) -> Iterator[Hit]:
