@@ -51,6 +51,8 @@ def value(context: Context, text: str, at: int, depth: int = 0) -> int | None:
     """A constant expression's value as seen at offset ``at``: file constants, and locals set once."""
     if text.isdigit():
         return int(text)
+    if cpp.expression(text) is None:
+        return None
     known = cpp.constants(context.file)
     found = cpp.evaluate(text, known)
     if found is not None or depth > 3:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -320,6 +319,8 @@ class _Crash(Hit):
 
 
 def _crash(rule: Rule, error: BaseException) -> Hit:
+    import traceback
+
     where = traceback.extract_tb(error.__traceback__)
     place = f"{where[-1].filename.rsplit('/', 1)[-1]}:{where[-1].lineno}" if where else "?"
     crashed = INTERNAL_ERROR

@@ -7,7 +7,6 @@ into a finding that names the rule, and goes on.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import time
 
@@ -34,10 +33,14 @@ class Watchdog:
 
     def end(self) -> None:
         """The calling thread's check is done.  Nothing is raised in it after this returns."""
-        with self._lock:
-            self._running.pop(threading.get_ident(), None)
+        if self._running.pop(threading.get_ident(), None) is None:
+            # It is being stopped at this moment: the lock is free when that is done.
+            with self._lock:
+                pass
 
     def _watch(self) -> None:
+        import ctypes
+
         while True:
             time.sleep(self.limit / 4)
             now = time.monotonic()

@@ -129,6 +129,11 @@ def calls_matching(view: View, pattern: re.Pattern[bytes]) -> list[Call]:
 
 def call_at(file: File, start: int, end: int) -> Call | None:
     """The call whose callee's last name is at ``[start, end)``; None for a mere mention."""
+    # Many rules ask about the same few calls, and then for the same arguments.
+    return file.memo(("cpp.call", start, end), lambda: _call_at(file, start, end))
+
+
+def _call_at(file: File, start: int, end: int) -> Call | None:
     node = file.root.named_descendant_for_byte_range(start, end - 1)
     if node is None or node.start_byte != start:
         return None
@@ -357,12 +362,12 @@ def _speaks_of_large_ub(piece: Piece) -> bool:
 
 def evaluate(text: str, known: Mapping[str, int] | None = None) -> int | None:
     """The value of an integer constant expression; None if it is not one."""
-    tree = _expression(text)
+    tree = expression(text)
     return None if tree is None else _value(tree, known or {})
 
 
 @lru_cache(maxsize=8192)
-def _expression(text: str) -> object:
+def expression(text: str) -> object:
     """The syntax of a constant expression, casts left out; None for anything else."""
     import ast
 

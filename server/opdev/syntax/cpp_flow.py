@@ -47,7 +47,8 @@ def canonical(name: str) -> str:
     return name
 
 
-@dataclass(frozen=True, eq=False)
+# Nobody changes any of these; they are not frozen because a run makes millions, and freezing makes each dear.
+@dataclass(eq=False, repr=False, slots=True)
 class Event:
     """One call, read from the text.  ``name`` is the last part of the callee in its present spelling.
 
@@ -73,7 +74,7 @@ class Event:
         return self.args[index] if -len(self.args) <= index < len(self.args) else ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False, slots=True)
 class Step:
     """Calls in text order, and the names the statement assigns."""
 
@@ -83,7 +84,7 @@ class Step:
     end: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False, slots=True)
 class Jump:
     """``return``, ``break``, ``continue`` or ``throw``."""
 
@@ -93,7 +94,7 @@ class Jump:
     value: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False, slots=True)
 class Branch:
     """``if`` (``cond`` is its text) or ``#if`` (empty ``cond``); a missing else is an empty arm."""
 
@@ -105,7 +106,7 @@ class Branch:
     """Names assigned by the loops around it."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False, slots=True)
 class Switch:
     """Case bodies in order; control falls from one into the next."""
 
@@ -113,7 +114,7 @@ class Switch:
     default: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False, slots=True)
 class Loop:
     """Any loop.  ``once``: its body runs before the test; ``endless``: only ``break`` leaves it."""
 
@@ -150,7 +151,7 @@ def blocks(block: Block) -> Iterator[Block]:
             yield from blocks(inner)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False, slots=True)
 class Flow:
     """A function body in order."""
 

@@ -82,6 +82,10 @@ def calls(view: View, *names: str) -> list[Call]:
 
 def call_at(file: File, start: int, end: int) -> Call | None:
     """The call whose callee's last name is at ``[start, end)``."""
+    return file.memo(("py.call", start, end), lambda: _call_at(file, start, end))
+
+
+def _call_at(file: File, start: int, end: int) -> Call | None:
     node = file.root.named_descendant_for_byte_range(start, end - 1)
     if node is None or node.start_byte != start or node.type != "identifier":
         return None
