@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # Commands that pass text on and succeed whatever it says; `grep -q PASS` judges it instead.
 _PASS_ON = {"tee", "tail", "head", "cat", "sed", "sort", "uniq", "cut", "tr", "ts", "less", "column", "nl", "fold"}
+_READ = re.compile(rb"\$\{?#?(\w+)|\(\(\s*(\w+)")
 _STATUS_NAME = re.compile(
     r"(?:.*_)?(?:ret|rc|status|fail|failed|failures?|err|errors?|pass|passed|ok|result|code|fails)(?:_\w+)?$",
     re.IGNORECASE,
@@ -32,15 +34,17 @@ def piped(context: Context) -> Iterator[Hit]:
         last = shellflow.command_at(context, stages[-1])
         if last is None or last.effective_name not in _PASS_ON:
             continue
-        lost = [found for stage in stages[:-1] for found in shellflow.roles_in(context, stage)]
-        if not lost or not _matters(context, pipeline):
+        lost = next((found for stage in stages[:-1] for found in shellflow.roles_in(context, stage)), None)
+        if lost is None or not _matters(context, pipeline):
             continue
-        what, command = lost[0]
+        what, command = lost
         words = last.effective
         args = {"by": last.effective_name, "what": what, "command": command.effective[0].loose}
         if what == "checker":
             args["command"] = next((w.loose for w in command.effective if w.loose.endswith(".py")), args["command"])
-        yield Hit(words[0].start, words[0].end, "pipe", args, _pipefail(context))
+        yield Hit(
+            words[0].start, words[0].end, "pipe", args, context.file.memo("exitpipes.fix", lambda: _pipefail(context))
+        )
 
 
 def _pipelines(context: Context) -> list[Node]:
@@ -51,11 +55,10 @@ def _pipelines(context: Context) -> list[Node]:
 
 def _matters(context: Context, pipeline: Node) -> bool:
     """Whether somebody relies on the pipeline's status: a test, ``set -e``, ``wait``, the script's own."""
-    following = context.code[pipeline.end_byte :]
-    if b"PIPESTATUS" in following:
+    if context.file.memo("exitpipes.pipestatus", lambda: context.code.rfind(b"PIPESTATUS")) >= pipeline.end_byte:
         return False
-    statement = shellflow.statement_of(pipeline)
-    if shellflow.in_list_or_test(pipeline):
+    statement = shellflow.statement_of(context, pipeline)
+    if shellflow.in_list_or_test(context, pipeline):
         return b"|| true" not in context.data[pipeline.end_byte : pipeline.end_byte + 12]
     if statement is None:
         return False
@@ -63,13 +66,13 @@ def _matters(context: Context, pipeline: Node) -> bool:
         return b"wait" in context.file.words
     if shellflow.errexit(context):
         return True
-    block = shellflow.statements(statement)
-    index = next((i for i, s in enumerate(block) if s.id == statement.id), len(block))
-    rest = block[index + 1 :]
-    while rest and shellflow.is_print(context, rest[0]):
-        rest = rest[1:]
-    if rest:
-        return shellflow.reads_status(context, rest[0]) or re.match(r"exit\s*$", context.text(rest[0])) is not None
+    block, index = shellflow.place(context, statement)
+    index += 1
+    while index < len(block) and shellflow.is_print(context, block[index]):
+        index += 1
+    if index < len(block):
+        after = block[index]
+        return shellflow.reads_status(context, after) or re.match(r"exit\s*$", context.text(after)) is not None
     return statement.parent is not None and statement.parent.type in ("program", "compound_statement")
 
 
@@ -105,24 +108,36 @@ def in_subshell(context: Context) -> Iterator[Hit]:
             continue
         fix = _process_substitution(context, pipeline, loop)
         scope = shellflow.scope_of(context, pipeline)
-        after = context.code[pipeline.end_byte : scope.end_byte]
         seen: set[str] = set()
-        for given in bash.assignments(context):
-            if not inner.start_byte <= given.node.start_byte < inner.end_byte or given.prefix or given.name in seen:
+        for given in bash.assignments_in(context, inner.start_byte, inner.end_byte):
+            if given.prefix or given.name in seen or not _STATUS_NAME.match(given.name):
                 continue
             if not shellflow.within(context, given.node, scope):
                 continue
-            read = re.search(rb"\$\{?#?" + given.name.encode() + rb"\b|\(\(\s*" + given.name.encode() + rb"\b", after)
-            if _STATUS_NAME.match(given.name) and read:
+            if _is_read(context, given.name, pipeline.end_byte, scope.end_byte):
                 seen.add(given.name)
                 yield Hit(given.node.start_byte, given.node.end_byte, "subshell", {"name": given.name}, fix)
         if not seen and not _used(context, pipeline):
             yield from _exits(context, inner, fix)
 
 
+def _is_read(context: Context, name: str, start: int, end: int) -> bool:
+    """Whether ``$name`` or ``((name`` stands in a range."""
+
+    def collect() -> dict[bytes, list[int]]:
+        found: dict[bytes, list[int]] = {}
+        for match in _READ.finditer(context.code):
+            found.setdefault(match[1] or match[2], []).append(match.start())
+        return found
+
+    reads = context.file.memo("exitpipes.reads", collect).get(name.encode(), [])
+    index = bisect_left(reads, start)
+    return index < len(reads) and reads[index] < end
+
+
 def _exits(context: Context, loop: Node, fix: Fix | None) -> Iterator[Hit]:
-    for command in bash.commands(context):
-        if command.name != "exit" or not loop.start_byte <= command.start < loop.end_byte:
+    for command in bash.commands_in(context, loop.start_byte, loop.end_byte):
+        if command.name != "exit":
             continue
         if command.args and command.args[0].value == "0":
             continue
@@ -134,15 +149,13 @@ def _exits(context: Context, loop: Node, fix: Fix | None) -> Iterator[Hit]:
 
 def _used(context: Context, pipeline: Node) -> bool:
     """Whether the loop's status decides: then an ``exit`` in it is heard."""
-    if shellflow.errexit(context) or shellflow.in_list_or_test(pipeline):
+    if shellflow.errexit(context) or shellflow.in_list_or_test(context, pipeline):
         return True
-    statement = shellflow.statement_of(pipeline)
-    block = shellflow.statements(statement) if statement is not None else []
-    if statement is None or not block:
+    statement = shellflow.statement_of(context, pipeline)
+    if statement is None:
         return True
-    index = next((i for i, s in enumerate(block) if s.id == statement.id), len(block))
-    rest = block[index + 1 :]
-    return not rest or shellflow.reads_status(context, rest[0])
+    block, index = shellflow.place(context, statement)
+    return index + 1 >= len(block) or shellflow.reads_status(context, block[index + 1])
 
 
 def _process_substitution(context: Context, pipeline: Node, loop: Node) -> Fix | None:

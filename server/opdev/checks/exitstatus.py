@@ -42,11 +42,10 @@ def _read_too_late(context: Context) -> Iterator[Hit]:
     for at in _status_reads(context):
         leaf = context.file.root.descendant_for_byte_range(at, at + 1)
         use = ancestor(leaf, "simple_expansion", "expansion") if leaf is not None else None
-        statement = shellflow.statement_of(use) if use is not None else None
+        statement = shellflow.statement_of(context, use) if use is not None else None
         if use is None or statement is None or not _first_in(use, statement):
             continue
-        block = shellflow.statements(statement)
-        index = next(i for i, s in enumerate(block) if s.id == statement.id)
+        block, index = shellflow.place(context, statement)
         between: list[Node] = []
         while index - len(between) > 0 and shellflow.is_print(context, block[index - len(between) - 1]):
             between.append(block[index - len(between) - 1])
@@ -116,7 +115,7 @@ def _nobody_reads(context: Context) -> Iterator[Hit]:
         what = shellflow.role(context, command)
         if not what:
             continue
-        statement = shellflow.statement_of(command.node)
+        statement = shellflow.statement_of(context, command.node)
         plain = command.node
         if plain.parent is not None and plain.parent.type == "redirected_statement":
             plain = plain.parent
@@ -158,7 +157,7 @@ def _swallowed(context: Context) -> Iterator[Hit]:
         ):
             continue
         either = len(around.named_children) == 2 and any(c.type == "||" for c in around.children)
-        if not either or shellflow.in_list_or_test(around) or not _only_says(context, right):
+        if not either or shellflow.in_list_or_test(context, around) or not _only_says(context, right):
             continue
         if shellflow.is_background(around) or shellflow.in_cleanup(context, around):
             continue

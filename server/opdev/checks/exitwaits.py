@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from opdev.checks import shellflow
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import bash
-from opdev.syntax.tree import ancestor, walk
+from opdev.syntax.tree import ancestor, ancestors, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _TOOLS = {"sleep", "tail", "npu-smi", "watch", "tee", "top", "dmesg", "cat"}
+# A fix that collects more jobs than this one by one is none that anybody reads.
+_MOST_COLLECTED = 32
 _WATCHDOG = re.compile(r"watch|timer|monitor|timeout|tail|guard|sampler", re.IGNORECASE)
 _COLLECTED = re.compile(
     rb"[ \t]*(?:#[^\n]*)?[\s;]*(?:pid=\$!\s*;?\s*)?(?P<name>\w+)\+=\(\s*\"?\$(?:!|\{!\}|pid|\{pid\})\"?\s*\)"
@@ -37,22 +42,16 @@ def bare(context: Context) -> Iterator[Hit]:
         if command.args and not many and not last:
             continue
         scope = shellflow.scope_of(context, command.node)
-        started = [n for n in _started(context, scope) if n.start_byte < command.start]
+        jobs = context.file.memo(("exitwaits.jobs", scope.id), partial(_jobs, context, scope))
+        started, count, statuses = jobs.before(command.node)
         if not started or shellflow.in_cleanup(context, command.node) or _after_kill(context, command.node):
             continue
-        if any(
-            _each_waited(c)
-            for c in bash.commands(context)
-            if c.name == "wait" and shellflow.within(context, c.node, scope)
-        ):
-            continue
-        statuses = [n for n in started if not _is_tool(context, n) and not _keeps_status(context, n)]
-        if not statuses or (last and len(statuses) < 2 and bash.in_loop(statuses[0]) is None):
+        if jobs.each_waited or not statuses or (last and count < 2 and bash.in_loop(statuses[0]) is None):
             continue
         first = statuses[0]
         shown = " ".join(context.text(first).split())
-        args = {"count": len(statuses), "command": shown if len(shown) <= 40 else shown[:37] + "..."}
-        fix = _waits_for_each(context, command, statuses)
+        args = {"count": count, "command": shown if len(shown) <= 40 else shown[:37] + "..."}
+        fix = _waits_for_each(context, command, statuses) if count <= _MOST_COLLECTED else None
         yield Hit(command.start, command.end, "wait-many" if many or last else "wait-bare", args, fix)
 
 
@@ -68,18 +67,45 @@ def _each_waited(command: bash.Command) -> bool:
     return bool(command.args) and not _many(command) and command.args[0].raw.strip('"') not in ("$!", "${!}")
 
 
-def _started(context: Context, scope: Node) -> list[Node]:
-    """Statements started with ``&`` in a scope, in text order."""
-    found: list[Node] = []
+@dataclass(frozen=True, slots=True)
+class _Jobs:
+    """What a scope starts with ``&``, in the order of those signs."""
+
+    signs: list[int]
+    worth: dict[int, bool]
+    """Whether a job's status is worth having (no tool, and it does not note its failure itself), by its id."""
+    statuses: list[tuple[int, Node]]
+    """(sign, job) of those that are."""
+    each_waited: bool
+    """Whether the scope waits for each of them somewhere."""
+
+    def before(self, wait: Node) -> tuple[bool, int, list[Node]]:
+        """Whether anything is started before a ``wait``, the number of statuses it loses, and the first of those."""
+        # A job that holds the wait begins before it as well.
+        around = [a for a in ancestors(wait) if a.id in self.worth]
+        count = bisect_left(self.statuses, wait.start_byte, key=lambda one: one[0])
+        first = [node for _, node in self.statuses[: min(count, _MOST_COLLECTED)]]
+        outer = [a for a in around if self.worth[a.id]]
+        earlier = bool(self.signs) and self.signs[0] < wait.start_byte
+        return earlier or bool(around), count + len(outer), first + outer
+
+
+def _jobs(context: Context, scope: Node) -> _Jobs:
+    waits = (c for c in bash.commands_in(context, scope.start_byte, scope.end_byte) if c.name == "wait")
+    jobs = _Jobs([], {}, [], any(_each_waited(c) and shellflow.within(context, c.node, scope) for c in waits))
     for node in walk(scope):
-        if node.type == "&" and node.prev_sibling is not None and shellflow.within(context, node, scope):
-            found.append(node.prev_sibling)
-    return found
+        started = node.prev_sibling if node.type == "&" else None
+        if started is not None and shellflow.within(context, node, scope):
+            jobs.signs.append(node.start_byte)
+            jobs.worth[started.id] = not _is_tool(context, started) and not _keeps_status(context, started)
+            if jobs.worth[started.id]:
+                jobs.statuses.append((node.start_byte, started))
+    return jobs
 
 
 def _is_tool(context: Context, node: Node) -> bool:
-    names = [c.effective_name for c in bash.commands(context) if node.start_byte <= c.start < node.end_byte]
-    return bool(names) and names[0] in _TOOLS
+    inside = bash.commands_in(context, node.start_byte, node.end_byte)
+    return bool(inside) and inside[0].effective_name in _TOOLS
 
 
 def _keeps_status(context: Context, node: Node) -> bool:
@@ -91,11 +117,10 @@ def _keeps_status(context: Context, node: Node) -> bool:
 
 
 def _after_kill(context: Context, node: Node) -> bool:
-    statement = shellflow.statement_of(node)
+    statement = shellflow.statement_of(context, node)
     if statement is None:
         return False
-    block = shellflow.statements(statement)
-    index = next(i for i, s in enumerate(block) if s.id == statement.id)
+    block, index = shellflow.place(context, statement)
     texts = [context.data[s.start_byte : s.end_byte] for s in block[max(0, index - 2) : index + 1]]
     # A trap only says what happens at the end.
     return any(not t.startswith(b"trap") and re.search(rb"\b(?:kill|pkill|killall)\b", t) for t in texts)
@@ -103,7 +128,7 @@ def _after_kill(context: Context, node: Node) -> bool:
 
 def _waits_for_each(context: Context, command: bash.Command, started: list[Node]) -> Fix | None:
     """Collect the PIDs where they are not, and wait for each of them."""
-    statement = shellflow.statement_of(command.node)
+    statement = shellflow.statement_of(context, command.node)
     plain = command.node
     if statement is None or statement.id != plain.id or shellflow.is_posix_sh(context):
         return None
@@ -120,11 +145,12 @@ def _waits_for_each(context: Context, command: bash.Command, started: list[Node]
         if names or {b"pids", b"ret", b"pid"} & words:
             return None
         pids = "pids"
-        block = shellflow.statements(statement)
-        holders = [s for s in block if s.start_byte <= started[0].start_byte < s.end_byte]
-        if not holders or not _first_on_line(context, holders[0].start_byte):
+        holder = next((n for n in (started[0], *ancestors(started[0])) if n.parent == statement.parent), None)
+        if holder is None or shellflow.place(context, holder)[1] == len(shellflow.place(context, holder)[0]):
             return None
-        begin = context.data.rfind(b"\n", 0, holders[0].start_byte) + 1
+        if not _first_on_line(context, holder.start_byte):
+            return None
+        begin = context.data.rfind(b"\n", 0, holder.start_byte) + 1
         edits.append(Edit(begin, begin, f"{shellflow.indent_of(context, begin)}pids=()\n"))
         for node in started:
             end = shellflow.line_end(context, _amp_end(node))
@@ -159,7 +185,7 @@ def unread(context: Context) -> Iterator[Hit]:
         if plain.parent is not None and plain.parent.type == "redirected_statement":
             plain = plain.parent
         loop = bash.in_loop(plain)
-        statement = shellflow.statement_of(plain)
+        statement = shellflow.statement_of(context, plain)
         if loop is None or statement is None or statement.id != plain.id:
             continue
         if _WATCHDOG.search(command.args[0].raw) or shellflow.in_cleanup(context, plain) or _after_kill(context, plain):

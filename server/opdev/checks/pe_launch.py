@@ -26,14 +26,7 @@ _NOT_RUN = {
 
 def values(view: View) -> dict[str, list[bash.Assignment]]:
     """Every assignment by variable name, in text order."""
-
-    def collect() -> dict[str, list[bash.Assignment]]:
-        found: dict[str, list[bash.Assignment]] = {}
-        for assigned in bash.assignments(view):
-            found.setdefault(assigned.name, []).append(assigned)
-        return found
-
-    return view.file.memo("pe_launch.values", collect)
+    return bash.assigned(view)
 
 
 def expanded(view: View, text: str, depth: int = 3) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from opdev.syntax import bash
@@ -26,28 +27,40 @@ _LAUNCHERS = {"mpirun", "mpiexec", "torchrun", "msrun"}
 _CHECKER = re.compile(
     r"(?:^|/)(?:(?:check|verify|compare|validate)(?:_(?!perf)\w+)?|\w*result_(?:check|compare)\w*|torch_test_\w+)\.py$"
 )
+_TRAP = re.compile(rb"\btrap\b[^\n]*")
+_WORDS = (re.compile(rb"\w+"), re.compile(rb"[\w.:-]+"))
 _BINARY = re.compile(r"\bbuild/bin/[\w$\"{]")
 
 
-def statements(node: Node) -> list[Node]:
-    """The statements of the block that directly holds ``node``, in order; ``node`` is one of them."""
-    block = node.parent
-    if block is None:
-        return []
-    children = block.children
-    begin = 0
-    if block.type in ("if_statement", "elif_clause", "case_item", "else_clause"):
-        begin = next((i for i, c in enumerate(children) if c.type in _OPENERS), 0)
-    skipped = ("comment", "elif_clause", "else_clause")
-    return [c for c in children[begin:] if c.is_named and c.type not in skipped]
+def _block(view: View, block: Node) -> tuple[list[Node], dict[int, int]]:
+    """The statements a block directly holds, in order, and the place of each by its id."""
+
+    def collect() -> tuple[list[Node], dict[int, int]]:
+        children = block.children
+        begin = 0
+        if block.type in ("if_statement", "elif_clause", "case_item", "else_clause"):
+            begin = next((i for i, c in enumerate(children) if c.type in _OPENERS), 0)
+        skipped = ("comment", "elif_clause", "else_clause")
+        held = [c for c in children[begin:] if c.is_named and c.type not in skipped]
+        return held, {c.id: i for i, c in enumerate(held)}
+
+    return view.file.memo(("shellflow.block", block.id), collect)
 
 
-def statement_of(node: Node) -> Node | None:
+def place(view: View, node: Node) -> tuple[list[Node], int]:
+    """The statements of the block that directly holds ``node``, in order, and its place among them (behind them if it is none)."""
+    if node.parent is None:
+        return [], 0
+    held, index = _block(view, node.parent)
+    return held, index.get(node.id, len(held))
+
+
+def statement_of(view: View, node: Node) -> Node | None:
     """The nearest statement around ``node`` (or itself) that stands in a block."""
     here: Node | None = node
     while here is not None:
         parent = here.parent
-        if parent is not None and parent.type in _BLOCKS and any(s.id == here.id for s in statements(here)):
+        if parent is not None and parent.type in _BLOCKS and here.id in _block(view, parent)[1]:
             return here
         here = parent
     return None
@@ -70,11 +83,11 @@ def within(view: View, node: Node, scope: Node) -> bool:
 
 def errexit(view: View) -> bool:
     """Whether a failing command ends the script (``set -e``)."""
-    return _option(view, "e", "errexit")
+    return view.file.memo("shellflow.errexit", lambda: _option(view, "e", "errexit"))
 
 
 def pipefail(view: View) -> bool:
-    return re.search(rb"\bpipefail\b", view.code) is not None
+    return view.file.memo("shellflow.pipefail", lambda: re.search(rb"\bpipefail\b", view.code) is not None)
 
 
 def _option(view: View, letter: str, name: str) -> bool:
@@ -110,16 +123,15 @@ def is_read_later(view: View, statement: Node) -> bool:
     """
     here: Node | None = statement
     while here is not None:
-        rest = following(here)
-        while rest and is_print(view, rest[0]) and not reads_status(view, rest[0]):
-            rest = rest[1:]
-        if rest:
-            leaves = re.match(r"(?:exit|return)\s*$", view.text(rest[0])) is not None
-            return reads_status(view, rest[0]) or (leaves and rest[0].id == following(here)[0].id)
-        if following(here):
+        block, index = place(view, here)
+        after = behind_prints(view, block, index + 1)
+        if after < len(block):
+            leaves = after == index + 1 and re.match(r"(?:exit|return)\s*$", view.text(block[after])) is not None
+            return leaves or reads_status(view, block[after])
+        if index + 1 < len(block):
             return False
         outer = here.parent
-        while outer is not None and statement_of(outer) != outer:
+        while outer is not None and statement_of(view, outer) != outer:
             if outer.type == "function_definition":
                 return True
             outer = outer.parent
@@ -127,16 +139,17 @@ def is_read_later(view: View, statement: Node) -> bool:
             return True
         if outer.type in _LOOPS:
             return False
-        if outer.type == "function_definition" or in_list_or_test(outer):
+        if outer.type == "function_definition" or in_list_or_test(view, outer):
             return True
         here = outer
     return True
 
 
-def following(statement: Node) -> list[Node]:
-    """The statements after one in its block."""
-    block = statements(statement)
-    return block[next((i for i, s in enumerate(block) if s.id == statement.id), len(block)) + 1 :]
+def behind_prints(view: View, block: list[Node], index: int) -> int:
+    """The place of the first statement from ``index`` on that does more than print."""
+    while index < len(block) and is_print(view, block[index]) and not reads_status(view, block[index]):
+        index += 1
+    return index
 
 
 def is_print(view: View, statement: Node) -> bool:
@@ -183,24 +196,29 @@ def runs_binary(view: View, text: str, depth: int = 0) -> bool:
     named = re.match(r"\"?\$\{?(\w+)", text)
     if named is None or depth > 2:
         return False
-    for given in bash.assignments(view):
-        if given.name == named[1] and runs_binary(view, given.raw.lstrip('"'), depth + 1):
-            return True
-    return False
+    given = bash.assigned(view).get(named[1], [])
+    return view.file.memo(
+        ("shellflow.binary", named[1], depth),
+        lambda: any(runs_binary(view, one.raw.lstrip('"'), depth + 1) for one in given),
+    )
 
 
 def roles_in(view: View, node: Node, depth: int = 0) -> Iterator[tuple[str, bash.Command]]:
     """The PEs and checkers that run in a node, through functions of the file too."""
     functions = bash.functions(view)
-    for command in bash.commands(view):
-        if not node.start_byte <= command.start < node.end_byte:
-            continue
+    for command in bash.commands_in(view, node.start_byte, node.end_byte):
         found = role(view, command)
         if found:
             yield found, command
         elif command.name in functions and depth < 2:
-            for inner, _ in roles_in(view, functions[command.name], depth + 1):
-                yield inner, command
+            inside = functions[command.name]
+            key = ("shellflow.roles", inside.id, depth + 1)
+            known = view.file.memo(key, partial(_roles, view, inside, depth + 1))
+            yield from ((what, command) for what in known)
+
+
+def _roles(view: View, function: Node, depth: int) -> list[str]:
+    return [what for what, _ in roles_in(view, function, depth)]
 
 
 def in_cleanup(view: View, node: Node) -> bool:
@@ -210,14 +228,18 @@ def in_cleanup(view: View, node: Node) -> bool:
         return False
     name = function.child_by_field_name("name")
     text = view.text(name) if name is not None else ""
-    trapped = re.search(rb"\btrap\b[^\n]*\b" + re.escape(text.encode()) + rb"\b", view.code) is not None
-    return trapped or re.search(r"clean|kill|stop|trap|abort|teardown", text, re.IGNORECASE) is not None
+    trapped = view.file.memo(
+        "shellflow.trapped", lambda: {w for t in _TRAP.findall(view.code) for p in _WORDS for w in p.findall(t)}
+    )
+    return (
+        text.encode() in trapped or re.search(r"clean|kill|stop|trap|abort|teardown", text, re.IGNORECASE) is not None
+    )
 
 
 def indent_of(view: View, offset: int) -> str:
     """The blanks before the text of the line at ``offset``."""
     begin = view.data.rfind(b"\n", 0, offset) + 1
-    line = view.data[begin : view.data.find(b"\n", begin) if b"\n" in view.data[begin:] else None]
+    line = view.data[begin : view.data.find(b"\n", begin) + 1 or len(view.data)]
     return line[: len(line) - len(line.lstrip(b" \t"))].decode()
 
 
@@ -236,16 +258,20 @@ def alone_on_line(view: View, start: int, end: int) -> bool:
     return not before.strip() and (not after or (after.startswith((b"#", b";")) and after != b";;"))
 
 
-def in_list_or_test(node: Node) -> bool:
+def in_list_or_test(view: View, node: Node) -> bool:
     """Whether a command's status decides something: ``if``, ``&&``, ``||``, ``!``, ``while``."""
     inside = node
     for above in ancestors(node):
         if above.type in ("list", "negated_command"):
             return True
         if above.type in ("if_statement", "elif_clause", "while_statement", "until_statement"):
-            stop = next((c.start_byte for c in above.children if c.type in ("then", "do_group")), above.start_byte)
-            return inside.start_byte < stop
+            return inside.start_byte < view.file.memo(("shellflow.test", above.id), partial(_test_end, above))
         if above.type in _BLOCKS:
             return False
         inside = above
     return False
+
+
+def _test_end(node: Node) -> int:
+    """Where the test of an ``if`` or a ``while`` ends."""
+    return next((c.start_byte for c in node.children if c.type in ("then", "do_group")), node.start_byte)

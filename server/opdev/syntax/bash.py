@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -182,6 +183,32 @@ def assignments(view: View) -> list[Assignment]:
         return [_assignment(view.file, n) for n in walk(view.file.root) if n.type == "variable_assignment"]
 
     return view.file.memo("bash.assignments", collect)
+
+
+def commands_in(view: View, start: int, end: int) -> list[Command]:
+    """The simple commands that begin in a range, in text order."""
+    every = commands(view)
+    starts = view.file.memo("bash.command_starts", lambda: [c.start for c in every])
+    return every[bisect_left(starts, start) : bisect_left(starts, end)]
+
+
+def assignments_in(view: View, start: int, end: int) -> list[Assignment]:
+    """The assignments that begin in a range, in text order."""
+    every = assignments(view)
+    starts = view.file.memo("bash.assignment_starts", lambda: [a.node.start_byte for a in every])
+    return every[bisect_left(starts, start) : bisect_left(starts, end)]
+
+
+def assigned(view: View) -> dict[str, list[Assignment]]:
+    """Every assignment by variable name, in text order."""
+
+    def collect() -> dict[str, list[Assignment]]:
+        found: dict[str, list[Assignment]] = {}
+        for given in assignments(view):
+            found.setdefault(given.name, []).append(given)
+        return found
+
+    return view.file.memo("bash.assigned", collect)
 
 
 def functions(view: View) -> dict[str, Node]:
