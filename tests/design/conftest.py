@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import pytest
 
 from opdev.design.document import document_of
@@ -31,3 +34,20 @@ def document():
 def design():
     """A design document of its YAML alone."""
     return _design
+
+
+@pytest.fixture
+def full():
+    """A whole design without a fault, with texts replaced: (old, new) pairs, each of which must be there."""
+    spec = importlib.util.spec_from_file_location("design_full", Path(__file__).with_name("full.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def broken(*swaps, before="# 设计 🚀\n\n## 2. Canonical DSL\n\n"):
+        text = module.YAML
+        for old, new in swaps:
+            assert text.count(old) == 1, (old, text.count(old))
+            text = text.replace(old, new)
+        return _design(text, before)
+
+    return broken

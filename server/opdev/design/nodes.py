@@ -68,6 +68,11 @@ class Node:
             return "" if self.tag == "null" else self.value
         return "\n".join(n.text for n in self.walk() if n.kind == "scalar" and n is not self)
 
+    @property
+    def said(self) -> str:
+        """As much of a scalar's text as is judged: nobody's sentence is longer."""
+        return self.value[:2000] if self.kind == "scalar" and self.tag != "null" else ""
+
     def get(self, key: str) -> Node | None:
         """The entry of a mapping; where a key is there twice the last one, as every loader has it."""
         if self.kind != "mapping":

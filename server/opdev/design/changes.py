@@ -1,0 +1,97 @@
+"""Edits to a design's YAML that keep its indentation, its quotes and its fence's prefix."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from opdev.design.document import DesignDocument
+from opdev.design.nodes import Node
+
+_RESERVED = frozenset("-?:,[]{}#&*!|>'\"%@`")
+_LITERALS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "~", ""})
+
+
+class Change(NamedTuple):
+    """Replace the Markdown's bytes ``[start, end)`` by ``text``."""
+
+    start: int
+    end: int
+    text: str
+
+
+def replace(node: Node, text: str) -> Change | None:
+    """The scalar with another text, in the quotes it has; None where an alias or a block stands."""
+    if node.alias or node.kind != "scalar" or node.style in ("literal", "folded"):
+        return None
+    quote = {"single": "'", "double": '"'}.get(node.style, "")
+    if quote and (quote in text or "\\" in text):
+        return None
+    # A value nobody wrote stands right behind its colon.
+    lead = " " if node.start == node.end else ""
+    return Change(node.start, node.end, lead + (f"{quote}{text}{quote}" if quote else plain(text)))
+
+
+def plain(text: str) -> str:
+    """A text as a plain scalar where YAML reads it back, in quotes otherwise (numbers and flags stay plain)."""
+    needs = text[:1] in _RESERVED or text != text.strip() or ": " in text or " #" in text or text.endswith(":")
+    if not needs and text.lower() not in _LITERALS - {"true", "false", "null"}:
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def rename(node: Node, key: str) -> Change | None:
+    """The entry under another key."""
+    return None if node.alias or node.key_start < 0 else Change(node.key_start, node.key_end, plain(key))
+
+
+def remove(document: DesignDocument, node: Node) -> Change | None:
+    """A block entry's lines, all of them; None inside brackets."""
+    if node.alias or node.key_start < 0 or node.parent is None or node.parent.style == "flow":
+        return None
+    start = _line_start(document, node.key_start)
+    if _before(document, start, node.key_start).strip(b" >"):
+        return None
+    newline = document.data.find(b"\n", max(node.end, node.key_end))
+    return Change(start, len(document.data) if newline < 0 else newline + 1, "")
+
+
+def insert(document: DesignDocument, parent: Node, key: str, value: str, after: str | None = None) -> Change | None:
+    """A new last entry (or one behind the key ``after``) of a mapping.
+
+    ``value`` is YAML: on one line, or lines indented as they stand below the key.  None where the
+    mapping has no entry to take the indentation from, or an alias brought it in.
+    """
+    entries = [c for c in parent.children if not c.alias and c.key_start >= 0]
+    if parent.kind != "mapping" or not entries:
+        return None
+    last = next((c for c in entries if c.key == after), entries[-1])
+    if parent.style == "flow":
+        return Change(last.where[1], last.where[1], f", {key}: {value}") if "\n" not in value else None
+    start = _line_start(document, last.key_start)
+    indent = _indent(_before(document, start, last.key_start))
+    begin = _end_of_entry(document, last)
+    newline = document.source.newline
+    entry = f"{key}: {value}" if "\n" not in value else f"{key}:\n{value}"
+    body = newline.join(indent + line if line else "" for line in entry.rstrip("\n").split("\n"))
+    return Change(begin, begin, newline + body)
+
+
+def _line_start(document: DesignDocument, offset: int) -> int:
+    return max(document.data.rfind(b"\n", 0, offset), document.data.rfind(b"\r", 0, offset)) + 1
+
+
+def _before(document: DesignDocument, start: int, offset: int) -> bytes:
+    return document.data[start:offset]
+
+
+def _indent(before: bytes) -> str:
+    """What a continuation line begins with: the quote marks of the fence, and blanks for the rest."""
+    quotes = before.rfind(b">") + 1
+    return before[:quotes].decode("ascii", "replace") + " " * len(before[quotes:].decode("utf-8", "replace"))
+
+
+def _end_of_entry(document: DesignDocument, node: Node) -> int:
+    """Behind the line an entry's value ends on, its comment included."""
+    end = max(node.end, node.key_end)
+    stops = [p for p in (document.data.find(b"\n", end), document.data.find(b"\r", end)) if p >= 0]
+    return min(stops, default=len(document.data))

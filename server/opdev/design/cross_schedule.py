@@ -1,0 +1,200 @@
+"""How the schedule holds together: cores, groups, engine, tails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from opdev.design.arithmetic import evaluate
+from opdev.design.derived import SDMA_CHANNELS, aivs_of
+from opdev.design.document import DesignDocument
+from opdev.design.nodes import Node
+from opdev.design.problems import Problem, at, integer, said_nodes, said_text
+
+_PARTITION = "schedule.core_partition"
+_AVOIDED = re.compile(r"host\s*侧执行|后续优化再并行|先单核|later optimi[sz]ation|暂不分核|暂不并行", re.IGNORECASE)
+_VAGUE = re.compile(
+    r"[/%*+]|\boffset|\blen\b|aiv_idx|aiv_id|pe_idx|\bpeer|对端|属主|本端|远端|本地|remote|\bself\b|for\s+\w+|配对|轮转|余数"
+)
+_SINGLE = re.compile(r"单核|single[- ]core|one core|一个核", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"(?:不|无需|避免|禁止|never|not?|without)\W{0,2}(?:能|得|会|要|退化|回退|落|用|靠|成|为|到|由|于|in|on|to|a|fall|back|\s)*\Z",
+    re.IGNORECASE,
+)
+_SPLIT = re.compile(r"small[_/ ]?data|big[_/ ]?data|\bsmall\s*/\s*large\b|小数据|大数据", re.IGNORECASE)
+_GAIN = re.compile(r"(?<![\d.])(?:[5-9]|\d{2,})(?:\.\d+)?\s*%")
+_ENGINE = re.compile(
+    r"(?<![A-Za-z])(MTE|SDMA|UDMA|RDMA|RoCE)(?![A-Za-z])|aclshmemx?_(?P<call>mte|sdma|udma|rdma|roce)_", re.IGNORECASE
+)
+_PLACEMENT = re.compile(r"placement\W{0,3}([AB])\b|计时位置\W{0,3}([AB])\b|放置\W{0,3}([AB])\b", re.IGNORECASE)
+_HOST_RMA = re.compile(r"host\s*(?:侧|端|-?side)?\s*(?:RMA|put|get)\b", re.IGNORECASE)
+_SOURCE = re.compile(
+    r"core-allocation|examples/|不适用|not applicable|模式\s*(?:A|B|C|CoC)|mode\s+(?:A|B|C)", re.IGNORECASE
+)
+_RANGE = re.compile(
+    r"\s*(?P<open>[\[(])?\s*(?P<low>[^,.\])]+?)\s*(?:,|\.\.\.?|-(?=\s*\d+\s*\Z)|~|到)\s*(?P<high>[^\])]+?)\s*(?P<close>[\])])?\s*\Z"
+)
+
+
+def avoided(document: DesignDocument) -> Iterator[Problem]:
+    """Partition is not put off."""
+    for node in said_nodes(document, _PARTITION):
+        if found := _AVOIDED.search(node.said):
+            yield at(node, "partition-avoided", word=found.group())
+
+
+def roles(document: DesignDocument) -> Iterator[Problem]:
+    """A role is a formula, not a wish."""
+    for group in document.items(f"{_PARTITION}.groups"):
+        role = group.get("role")
+        if (
+            role is not None
+            and role.kind == "scalar"
+            and said_text(document, role.path)
+            and not _VAGUE.search(role.said)
+        ):
+            yield at(role, "role-vague", value=role.said[:60])
+
+
+def ranges(document: DesignDocument) -> list[tuple[Node, float, float]]:
+    """(node, first, last + 1) of each aiv_range whose numbers are known."""
+    names = {"aiv_num": float(count)} if (count := block_dim(document)[1]) else {}
+    found: list[tuple[Node, float, float]] = []
+    for group in document.items(f"{_PARTITION}.groups"):
+        node = group.get("aiv_range")
+        match = _RANGE.match(node.text) if node is not None and node.kind == "scalar" and len(node.text) < 100 else None
+        if node is None or match is None:
+            continue
+        low, high = evaluate(match.group("low"), names), evaluate(match.group("high"), names)
+        if low is not None and high is not None:
+            closed = match.group("close") != ")"
+            found.append((node, low, high + 1 if closed else high))
+    return found
+
+
+def block_dim(document: DesignDocument) -> tuple[Node | None, int | None]:
+    """The default block_dim where it is a plain number, else (node, None)."""
+    for attr in document.items("interface.attrs"):
+        name, default = attr.get("name"), attr.get("default")
+        if name is not None and name.text in ("block_dim", "aiv_num", "block_num") and default is not None:
+            return default, integer(document, default.path)
+    return None, None
+
+
+def overlaps(document: DesignDocument) -> Iterator[Problem]:
+    """Groups neither share cores nor leave some idle."""
+    found = sorted(ranges(document), key=lambda r: (r[1], r[2]))
+    for (before, _, stop), (node, low, _) in pairwise(found):
+        if low < stop:
+            yield at(node, "aiv-overlap", related=before, value=node.text, other=before.text)
+        elif low > stop:
+            yield at(node, "aiv-hole", related=before, value=node.text, first=int(stop), last=int(low) - 1)
+
+
+def cores(document: DesignDocument) -> Iterator[Problem]:
+    """No more cores than the SoC has, more than one, and a number the mode can divide."""
+    node, count = block_dim(document)
+    spans = ranges(document)
+    if count is None and spans:
+        node, count = max(((n, int(stop)) for n, _, stop in spans), key=lambda pair: pair[1])
+    if node is None or count is None:
+        return
+    socs = [n.text for n in document.items("meta.target_soc")]
+    limit = aivs_of(socs)
+    if limit is not None and count > limit:
+        yield at(node, "too-many-cores", cores=count, limit=limit, soc=", ".join(socs))
+    if count == 1 and not any(_SINGLE.search(n.said) for n in said_nodes(document, "schedule")):
+        yield at(node, "single-core")
+    interfaces = [n.said for n in said_nodes(document, _PARTITION) if n.key == "data_interface"]
+    if count > SDMA_CHANNELS and any("sdma" in text.lower() for text in interfaces):
+        yield at(node, "sdma-lanes", cores=count, limit=SDMA_CHANNELS)
+    yield from _divisible(document, node, count)
+
+
+def _divisible(document: DesignDocument, node: Node, count: int) -> Iterator[Problem]:
+    mode = re.sub(r"^模式\s*", "", said_text(document, f"{_PARTITION}.mode"))
+    for pes in sorted(pe_counts(document)):
+        if re.match(r"B(?![A-Za-z0-9])", mode) and (count < pes or count % pes):
+            yield at(node, "cores-not-divisible", cores=count, pes=pes, mode=mode)
+            return
+        if re.match(r"C1(?![A-Za-z0-9])", mode) and (count % 2 or count // 2 < pes or count // 2 % pes):
+            yield at(node, "cores-not-divisible", cores=count, pes=pes, mode=mode)
+            return
+
+
+def pe_counts(document: DesignDocument) -> set[int]:
+    """The PE counts the case matrix names as numbers."""
+    found = {integer(document, f"{case.path}.n_pes") for case in document.items("correctness.case_matrix")}
+    return {count for count in found if count is not None and count > 0}
+
+
+def tails(document: DesignDocument) -> Iterator[Problem]:
+    """A tail on one core is the slowest part of the kernel."""
+    node = document.get("schedule.tiling.tail")
+    text = said_text(document, "schedule.tiling.tail")
+    found = _SINGLE.search(text)
+    if node is not None and found and not _NEGATED.search(text[max(found.start() - 40, 0) : found.start()]):
+        yield at(node, "single-core-tail", word=found.group())
+
+
+def size_paths(document: DesignDocument) -> Iterator[Problem]:
+    """Two paths by size need a measured gain."""
+    spoken = [n for n in said_nodes(document, "schedule") if _SPLIT.search(n.said)]
+    if spoken and not any(_GAIN.search(n.said) for n in said_nodes(document, "schedule")):
+        found = _SPLIT.search(spoken[0].said)
+        yield at(spoken[0], "size-split", word=found.group() if found else "")
+
+
+def engines(document: DesignDocument) -> set[str]:
+    """The transfer engines the schedule names: MTE, SDMA, UDMA, RDMA."""
+    found: set[str] = set()
+    for node in said_nodes(document, "schedule"):
+        for match in _ENGINE.finditer(node.said):
+            name = (match.group(1) or match.group("call")).upper()
+            found.add("RDMA" if name == "ROCE" else name)
+    return found
+
+
+def placement(document: DesignDocument) -> tuple[Node | None, str]:
+    """Where placement A or B is said."""
+    node = document.get("schedule.placement")
+    text = said_text(document, "schedule.placement")
+    if node is not None and text[:1].upper() in ("A", "B"):
+        return node, text[:1].upper()
+    for node in said_nodes(document, "schedule"):
+        match = _PLACEMENT.search(node.said)
+        if match:
+            return node, next(g for g in match.groups() if g).upper()
+    return None, ""
+
+
+def transport(document: DesignDocument) -> Iterator[Problem]:
+    """The engine decides what may be measured, and RDMA cannot read the user's GM."""
+    schedule, kind = document.get("schedule"), said_text(document, "meta.op_kind")
+    used, (node, where) = engines(document), placement(document)
+    if schedule is not None and kind and kind != "compute" and (not used or not where):
+        wanted = "engine" if not used else "placement"
+        yield Problem("engine-unstated", "schedule", *schedule.name_range, {"missing": wanted, "kind": kind})
+    if node is not None and where == "A" and "RDMA" in used:
+        yield at(node, "rdma-placement", value=node.text[:60])
+    for spoken in said_nodes(document, f"{_PARTITION}.cross_pe_dataplane", "schedule.phases"):
+        if found := _HOST_RMA.search(spoken.said):
+            yield at(spoken, "host-rma", word=found.group())
+
+
+def fused(document: DesignDocument) -> Iterator[Problem]:
+    """A fused operator pipelines AIC and AIV."""
+    node, mode = document.get(f"{_PARTITION}.mode"), said_text(document, f"{_PARTITION}.mode")
+    if node is not None and mode and said_text(document, "meta.op_kind") == "fused_compute_comm" and "CoC" not in mode:
+        yield at(node, "fused-mode", value=mode)
+
+
+def rationale(document: DesignDocument) -> Iterator[Problem]:
+    """A rationale leads to its source."""
+    node, text = document.get(f"{_PARTITION}.rationale"), said_text(document, f"{_PARTITION}.rationale")
+    if node is not None and text and not _SOURCE.search(text):
+        yield at(node, "rationale-unsourced", value=text[:60])
+
+
+CHECKS = (avoided, roles, overlaps, cores, tails, size_paths, transport, fused, rationale)

@@ -1,0 +1,67 @@
+"""The DSL's JSON Schema and its skeleton, both made from the models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opdev.design.dsl import Design
+from opdev.design.fields import PLACEHOLDER
+from opdev.design.walk import FieldView, field, keys_of
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema() -> dict[str, object]:
+    """The JSON Schema of a design (draft 2020-12); titles and texts in English, Chinese as ``x-…-zh``."""
+    made = Design.model_json_schema(mode="validation")
+    made["properties"]["dsl_version"] = {"anyOf": [made["properties"]["dsl_version"], {"const": 0.3}]}
+    return {"$schema": DIALECT, "title": "SHMEM Canonical DSL 0.3", **{k: v for k, v in made.items() if k != "title"}}
+
+
+def skeleton(path: str = "", indent: int = 0) -> str:
+    """The YAML a new design (or one section, or one item of ``interface.inputs[]``) starts with.
+
+    Lines end in a newline and begin with ``indent`` blanks; optional keys are left out.
+    """
+    if path.endswith("[]"):
+        view = field(path[:-2])
+        lines = list(_mapping(keys_of(view.item, path), 0)) if view is not None and view.item is not None else []
+        lines = [("- " if i == 0 else "  ") + line for i, line in enumerate(lines)]
+    elif path:
+        view = field(path)
+        lines = list(_entry(view, 0)) if view is not None else []
+    else:
+        lines = []
+        for view in keys_of(Design).values():
+            if view.required:
+                lines += [*([""] if lines else []), *_entry(view, 0)]
+    return "".join(f"{' ' * indent}{line}\n" if line else "\n" for line in lines)
+
+
+def _mapping(keys: dict[str, FieldView], level: int) -> Iterator[str]:
+    for view in keys.values():
+        if view.required or view.key in ("docker_workdir", "references", "attrs", "shape_relations"):
+            yield from _entry(view, level)
+
+
+def _entry(view: FieldView, level: int) -> Iterator[str]:
+    blank = "  " * level
+    if view.model is not None:
+        yield f"{blank}{view.key}:"
+        yield from _mapping(keys_of(view.model, view.path), level + 1)
+    else:
+        yield f"{blank}{view.key}: {template(view)}"
+
+
+def template(view: FieldView) -> str:
+    """The YAML text of a field's template value."""
+    value = view.template
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(f'"{v}"' for v in value) + "]"
+    if isinstance(value, str) and (value == PLACEHOLDER or not value.startswith('"')):
+        return f'"{value}"'
+    return str(value)
