@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from opdev.design.complete import complete
 from opdev.design.document import document_of
+from opdev.design.model import validate
+from opdev.design.problems import CODES
 from opdev.kinds import Place, classify
 from opdev.source import Source
 from opdev.syntax.file import File
@@ -57,10 +63,41 @@ def test_any_text_is_read(frame, data):
 
     for start, end in ranges(doc):
         assert 0 <= start <= end <= len(doc.data)
-    for offset in range(0, len(doc.data), 7):
+    for problem in validate(doc):
+        assert set(problem.args) <= set(CODES[problem.code]), problem
+        assert 0 <= problem.start <= problem.end <= len(doc.data)
+        assert problem.related is None or 0 <= problem.related[0] <= problem.related[1] <= len(doc.data)
+    for offset in range(0, len(doc.data) + 1, 5):
         doc.at(offset)
+        completion = complete(doc, offset)
+        assert completion is None or 0 <= completion.start <= offset <= completion.end <= len(doc.data)
     if doc.root:
         doc.root.data()
         for node in doc.nodes():
             assert isinstance(node.path, str)
             assert node.parent is not None
+
+
+def _whole():
+    spec = importlib.util.spec_from_file_location("design_full", Path(__file__).with_name("full.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return f"## 2. Canonical DSL\n\n```yaml\n{module.YAML}```\n\n## 3. x\n".encode()
+
+
+WHOLE = _whole()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, len(WHOLE)), st.integers(0, 40), st.sampled_from(PIECES))
+def test_a_whole_design_may_be_broken_anywhere(at, cut, piece):
+    doc = of(WHOLE[:at] + piece.encode() + WHOLE[at + cut :])
+
+    for start, end in [*ranges(doc), *((p.start, p.end) for p in validate(doc))]:
+        assert 0 <= start <= end <= len(doc.data)
+    offset = at + len(piece.encode())
+    completion = complete(doc, offset)
+    assert completion is None or completion.start <= offset <= completion.end
+    if len(piece) <= 2 and cut == 0 and piece.strip():
+        # One character more leaves nearly all of it known.
+        assert doc.dsl is None or sum(1 for _ in doc.nodes()) > 60

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import opdev.design
 from opdev.design.model import load, problems_of, snake, validate
-from opdev.design.problems import generic, nearest
+from opdev.design.problems import CODES, generic, nearest
 
 
 def found(doc):
-    return [(p.code, p.path, doc.source.text(p.start, p.end)) for p in validate(doc)]
+    problems = validate(doc)
+    for problem in problems:
+        assert set(problem.args) <= set(CODES[problem.code]), problem
+    return [(p.code, p.path, doc.source.text(p.start, p.end)) for p in problems]
 
 
 def test_a_whole_design_has_no_problem(full):
@@ -256,3 +261,18 @@ def test_pydantic_is_not_loaded_to_read_a_document():
         "sys.exit('pydantic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_every_code_is_listed_and_used():
+    sources = "".join(
+        p.read_text(encoding="utf-8")
+        for p in Path(opdev.design.__file__).parent.glob("*.py")
+        if p.name not in ("problems.py", "__init__.py")
+    )
+
+    assert {code for code in CODES if f'"{code}"' not in sources} == set()
+    # The package's docstring leads a rule's author to each.
+    assert {c for c in CODES if c not in opdev.design.__doc__ and not c.startswith(("docker-", "tolerance-"))} == {
+        "accumulation-unnamed", "build-mode-mismatch", "duplicate-key", "fused-mode", "signal-without-epoch",
+        "target-cases-missing", "unquoted-version",
+    }  # fmt: skip

@@ -59,7 +59,9 @@ class Attr(Section):
     """A scalar argument of the operator."""
 
     name: Annotated[Text, said(*_NAME)]
-    type: Annotated[Text, said("类型", "Type", "int、float、bool、str。", "int, float, bool or str.", template="int")]
+    type: Annotated[
+        Text, said("类型", "Type", "取 int、float、bool 或 str。", "int, float, bool or str.", template="int")
+    ]
     default: Annotated[
         Any,
         said(

@@ -12,6 +12,44 @@ from opdev.design.nodes import Node
 
 PLACEHOLDER = "replace_me"
 
+# Every code, and the args its messages may use.
+CODES: dict[str, tuple[str, ...]] = {
+    # The block itself.
+    "no-dsl": (), "several-dsl": (), "not-a-mapping": (), "yaml": ("reason", "detail"), "duplicate-key": ("key",),
+    "key-order": ("key", "before", "order"),
+    # One field.
+    "missing-key": ("key", "in", "zh", "en"), "empty-value": ("key",), "placeholder": ("value",),
+    "unknown-key": ("key", "nearest", "allowed"), "wrong-enum": ("key", "value", "allowed", "nearest"),
+    "wrong-type": ("key", "value", "expected"), "wrong-pattern": ("key", "value", "pattern", "nearest"),
+    "out-of-range": ("key", "value", "limit", "bound"), "wrong-number": ("key", "value"), "unquoted-version": ("value",),
+    # Run: name, place, phases, container, nodes.
+    "op-root-mismatch": ("value", "expected"), "auto-optim-without-performance": (),
+    "docker-exec-mismatch": ("expected", "container"), "docker-workdir-missing": ("key", "container"),
+    "relative-path": ("key", "value"), "not-set-env": ("value",), "build-mode-mismatch": ("value", "expected"),
+    "references-missing": ("key", "kind"), "scope-deployment-mismatch": ("scope", "value"),
+    "inter-node-missing": ("key", "scope"), "soc-not-assumed": ("value",), "intake-mismatch": ("key", "value", "expected"),
+    # Data: tensors, semantics, memory.
+    "dtype-not-confirmed": ("dtype", "confirmed"), "relations-missing": ("key", "tensors"),
+    "kind-contradicts": ("kind", "why", "word"), "no-symmetric-buffer": ("kind",), "dataplane-not-shmem": ("value", "kind"),
+    "signal-without-buffer": ("value",), "signal-without-epoch": ("value",), "size-without-unit": ("value", "name"),
+    "schedule-in-semantics": ("key", "word"), "not-chinese": ("key", "value"), "group-ungrounded": ("value",),
+    "accumulation-unnamed": ("key",),
+    # Schedule.
+    "partition-avoided": ("word",), "role-vague": ("value",), "aiv-overlap": ("value", "other"),
+    "aiv-hole": ("value", "first", "last"), "too-many-cores": ("cores", "limit", "soc"), "single-core": (),
+    "sdma-lanes": ("cores", "limit"), "cores-not-divisible": ("cores", "pes", "mode"), "single-core-tail": ("word",),
+    "size-split": ("word",), "engine-unstated": ("missing", "kind"), "rdma-placement": ("value",), "host-rma": ("word",),
+    "fused-mode": ("value",), "rationale-unsourced": ("value",),
+    # Results.
+    "tolerance-not-zero": ("key", "value", "standard", "dtype", "kind"),
+    "tolerance-loose": ("key", "value", "standard", "dtype", "kind"),
+    "tolerance-for-all": ("key", "value", "standard", "dtype"), "tolerance-unequal": ("value", "expected"),
+    "category-missing": ("category",), "no-medium-case": ("floor",), "metric-missing": ("missing",),
+    "baseline-none": ("value",), "search-thin": ("missing",), "hccl-overlooked": ("api", "name"),
+    "target-low": ("value", "floor"), "target-without-number": ("value",), "target-cases-missing": ("key",),
+    "min-scale-low": ("value", "floor"),
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

@@ -139,7 +139,9 @@ class Schedule(Section):
         CorePartition,
         said("分核", "Core partition", "哪些核做什么。", "Which cores do what."),
     ]
-    tiling: Annotated[Tiling, said("切分", "Tiling", "tile、chunk、tail。", "tile, chunk and tail.")]
+    tiling: Annotated[
+        Tiling, said("切分", "Tiling", "每个核的份额怎么切：tile、chunk、tail。", "tile, chunk and tail.")
+    ]
     phases: Annotated[
         Items[Phase],
         said(

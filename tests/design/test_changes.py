@@ -1,0 +1,91 @@
+"""Edits keep indentation, quotes, prefixes and line ends, and do what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from opdev.design.changes import insert, plain, remove, rename, replace
+
+YAML = "meta:\n  op_name: demo  # 名字\n  scope: 'both'\n  empty:\ninputs:\n  - name: x\n    role: 'r'\n  - {name: y}\nlong: |\n  a\n  b\n"
+
+
+def applied(doc, change, document):
+    new = doc.data[: change.start] + change.text.encode() + doc.data[change.end :]
+    return document(new)
+
+
+@pytest.fixture(params=["", "> ", "    "], ids=["plain", "quoted", "indented"])
+def framed(request, document):
+    """The YAML in a fence, plain, in a quoted block, indented; with CRLF in the last."""
+    newline = "\r\n" if request.param == "    " else "\n"
+    lines = ["```yaml", "dsl_version: '0.3'", *YAML.splitlines(), "```"]
+    return document("## 2. Canonical DSL\n\n" + newline.join(request.param + x for x in lines) + newline)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "value"),
+    [("meta.op_name", "other", "other"), ("meta.scope", "intra_node", "intra_node"), ("meta.empty", "now", "now"), ("inputs[1].name", "a: b", "a: b"), ("meta.op_name", "yes", "yes")],
+)  # fmt: skip
+def test_values_are_replaced_in_their_quotes(framed, document, path, text, value):
+    new = applied(framed, replace(framed.get(path), text), document)
+
+    assert new.faults == []
+    assert new.get(path).data() == value
+    assert new.get(path).style == framed.get(path).style or framed.get(path).style == "plain"
+
+
+@pytest.mark.parametrize(
+    ("parent", "after"),
+    [("meta", None), ("meta", "op_name"), ("", "meta"), ("inputs[0]", None), ("inputs[1]", None), ("", None)],
+)
+def test_keys_are_inserted_where_they_belong(framed, document, parent, after):
+    node = framed.get(parent) if parent else framed.root
+    new = applied(framed, insert(framed, node, "new", "1", after), document)
+    data = framed.root.data()
+    (new.get(parent) if parent else new.root).data()
+
+    assert new.faults == []
+    got = new.root.at(parent) if parent else new.root
+    assert got.get("new").data() == 1
+    assert (
+        {k: v for k, v in got.data().items() if k != "new"} == (framed.get(parent) or framed.root).data()
+        if parent
+        else data
+    )
+    if after:
+        keys = [c.key for c in got.children]
+        assert keys[keys.index(after) + 1] == "new"
+
+
+def test_a_section_is_inserted_with_its_lines(framed, document):
+    new = applied(framed, insert(framed, framed.root, "tiling", "  tile: 1\n  tail: 2\n", "meta"), document)
+
+    assert new.faults == []
+    assert new.root.data()["tiling"] == {"tile": 1, "tail": 2}
+
+
+def test_keys_are_renamed_and_removed(framed, document):
+    named = applied(framed, rename(framed.get("meta.scope"), "range"), document)
+    gone = applied(framed, remove(framed, framed.get("meta.scope")), document)
+    whole = applied(framed, remove(framed, framed.get("inputs")), document)
+
+    assert named.get("meta.range").value == "both"
+    assert list(gone.root.data()["meta"]) == ["op_name", "empty"]
+    assert "inputs" not in whole.root.data()
+    assert named.faults == gone.faults == whole.faults == []
+
+
+def test_what_cannot_be_done_exactly_is_not_done(framed):
+    assert replace(framed.get("long"), "x") is None
+    assert replace(framed.get("meta"), "x") is None
+    assert replace(framed.get("meta.scope"), "it's") is None
+    assert remove(framed, framed.get("inputs[0].name")) is None
+    assert remove(framed, framed.get("inputs[1].name")) is None
+    assert insert(framed, framed.get("inputs"), "a", "b") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "written"), [("a", "a"), ("中文", "中文"), ("a: b", '"a: b"'), ("[x]", '"[x]"'), ("", '""'), ('"', '"\\""'), ("yes", '"yes"'), ("true", "true"), ("5", "5"), (" x", '" x"'), ("a #b", '"a #b"')]
+)  # fmt: skip
+def test_plain_text_is_quoted_where_yaml_needs_it(text, written):
+    assert plain(text) == written
