@@ -55,6 +55,8 @@ How a rule becomes a check
     SH159 single-core-tail · SH162 size-split · SH163 engine-unstated · SH164 rdma-placement · SH165 host-rma
     SH169 tolerance-* · SH172 category-missing · SH174 no-medium-case · SH176 metric-missing · SH177 baseline-none
     SH178 search-thin · SH179 hccl-overlooked · SH180 target-low, target-without-number · SH181 min-scale-low
+    No row of their own: duplicate-key · unquoted-version (SH101's hint) · build-mode-mismatch · accumulation-unnamed
+    · fused-mode · signal-without-epoch · target-cases-missing (with SH175)
     SH185–SH1A2                                                not the DSL: ``document.headings`` and ``.tables``
     =========================================================  ==================================================
 """

@@ -8,13 +8,12 @@ linear.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from opdev.design.compose import MAX_CHARS, Composer, NotYamlError
+from opdev.design.lines import Line, line_end, lines_of, open_bracket
 from opdev.design.nodes import Fault, Node
 
 _LEVELS = 8
-_LINE = re.compile(r"[^\n\r]*(?:\r\n|\n|\r|\Z)")
 _HEADER = re.compile(
     r"(?P<key>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\n]|'')*'"
     r"|(?:[^\s#\"'\[\]{},&*!|>%@`:-]|-(?=[^\s:#]))[^:#\n]*)[ ]*:(?=\s|\Z)"
@@ -22,19 +21,6 @@ _HEADER = re.compile(
 _ITEM = re.compile(r"-(?=\s|\Z)[ ]*")
 _EMPTY_LIST = re.compile(r"\[[ ]*\][ ]*(?:#[^\n\r]*)?\Z")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
-
-
-@dataclass(slots=True)
-class _Line:
-    start: int
-    content: int
-    """Where the text of the line begins, behind its blanks."""
-    end: int
-    """Behind the line end."""
-
-    @property
-    def indent(self) -> int:
-        return self.content - self.start
 
 
 def read(composer: Composer) -> Node | None:
@@ -87,15 +73,15 @@ class _Recovery:
             self._note(error, start, end)
         return node
 
-    def _is_empty_list(self, block: list[_Line]) -> bool:
+    def _is_empty_list(self, block: list[Line]) -> bool:
         return _EMPTY_LIST.match(self.text[block[0].content : block[0].end].rstrip()) is not None
 
-    def _blocks(self, start: int, end: int) -> list[list[_Line]]:
+    def _blocks(self, start: int, end: int) -> list[list[Line]]:
         """Runs of lines: one at the outermost indentation and what is indented below it."""
-        blocks: list[list[_Line]] = []
+        blocks: list[list[Line]] = []
         indent = -1
         items = False
-        for line in self._lines(start, end):
+        for line in lines_of(self.text, start, end):
             blank = self.text[line.content : line.end].strip(" \t\r\n")
             if not blank or blank.startswith("#"):
                 if blocks:
@@ -115,7 +101,7 @@ class _Recovery:
                 blocks.append([line])
         return blocks
 
-    def _awaits(self, block: list[_Line]) -> bool:
+    def _awaits(self, block: list[Line]) -> bool:
         """Whether a block is a key whose value has yet to come (items may stand at the key's column)."""
         header = _HEADER.match(self.text, block[0].content, block[0].end)
         return header is not None and not self._rest(header.end(), block[0].end)
@@ -123,20 +109,7 @@ class _Recovery:
     def _rest(self, start: int, end: int) -> str:
         return _COMMENT.sub("", self.text[start:end].strip("\r\n")).strip()
 
-    def _lines(self, start: int, end: int) -> list[_Line]:
-        found: list[_Line] = []
-        at = start
-        while at < end:
-            match = _LINE.match(self.text, at, end)
-            stop = match.end() if match and match.end() > at else end
-            content = at
-            while content < stop and self.text[content] == " ":
-                content += 1
-            found.append(_Line(at, content, stop))
-            at = stop
-        return found
-
-    def _mapping(self, blocks: list[list[_Line]], level: int) -> Node:
+    def _mapping(self, blocks: list[list[Line]], level: int) -> Node:
         start, _ = self.composer.text.span(blocks[0][0].content, blocks[0][0].content)
         top = Node("mapping", start, start, "map", "", "block")
         seen: dict[str, Node] = {}
@@ -157,7 +130,7 @@ class _Recovery:
                 Fault("duplicate-key", entry.key_start, entry.key_end, entry.key or "", related)
             )
 
-    def _entries(self, block: list[_Line], level: int) -> list[Node]:
+    def _entries(self, block: list[Line], level: int) -> list[Node]:
         first, end = block[0], block[-1].end
         try:
             node = self.composer.compose(first.start, end)
@@ -177,7 +150,7 @@ class _Recovery:
         self.composer.faults.append(Fault("bad-indentation", node.start, node.end))
         return []
 
-    def _broken_entry(self, block: list[_Line], level: int, error: NotYamlError) -> list[Node]:
+    def _broken_entry(self, block: list[Line], level: int, error: NotYamlError) -> list[Node]:
         first, end = block[0], block[-1].end
         header = _HEADER.match(self.text, first.content, first.end)
         if header is None:
@@ -204,14 +177,14 @@ class _Recovery:
         node.key, node.key_start, node.key_end = key, key_start, key_end
         return [node]
 
-    def _alone(self, line: _Line) -> bool:
+    def _alone(self, line: Line) -> bool:
         try:
             node = self.composer.compose(line.start, line.end)
         except NotYamlError:
             return False
         return node is not None and node.kind == "mapping"
 
-    def _sequence(self, blocks: list[list[_Line]], level: int) -> Node:
+    def _sequence(self, blocks: list[list[Line]], level: int) -> Node:
         start, _ = self.composer.text.span(blocks[0][0].content, blocks[0][0].content)
         top = Node("sequence", start, start, "seq", "", "block")
         for block in blocks:
@@ -221,7 +194,7 @@ class _Recovery:
                 top.end = max(top.end, item.end, item.key_end)
         return top
 
-    def _items(self, block: list[_Line], level: int) -> list[Node]:
+    def _items(self, block: list[Line], level: int) -> list[Node]:
         first, end = block[0], block[-1].end
         marker = _ITEM.match(self.text, first.content, first.end)
         try:
@@ -231,7 +204,7 @@ class _Recovery:
                 self._note(error, first.start, end)
                 return [self._broken(first.content, first.end)]
             # The item's keys stand where its first one does.
-            lines = [_Line(first.start, marker.end(), first.end), *block[1:]]
+            lines = [Line(first.start, marker.end(), first.end), *block[1:]]
             lines = [x for x in lines if self.text[x.content : x.end].strip()]
             if not lines or _HEADER.match(self.text, marker.end(), first.end) is None:
                 self._note(error, first.start, end)
@@ -248,11 +221,11 @@ class _Recovery:
             return []
         return list(node.children)
 
-    def _item_blocks(self, lines: list[_Line], indent: int) -> list[list[_Line]]:
+    def _item_blocks(self, lines: list[Line], indent: int) -> list[list[Line]]:
         """The keys of one item, each without the dash before the first."""
-        blocks: list[list[_Line]] = []
+        blocks: list[list[Line]] = []
         for line in lines:
-            cut = _Line(line.content, line.content, line.end) if not blocks else line
+            cut = Line(line.content, line.content, line.end) if not blocks else line
             if not blocks or line.content - line.start <= indent:
                 blocks.append([cut])
             else:
@@ -270,8 +243,8 @@ class _Recovery:
         """The fault, on the rest of the line the parser stopped at, inside the part that fails."""
         at = max(start, min(error.at, end))
         if error.reason == "unclosed-bracket":
-            at = self._bracket(start, at)
-        stop = self._line_end(at, end)
+            at = open_bracket(self.text, start, at)
+        stop = line_end(self.text, at, end)
         if not self.text[at:stop].strip():
             # It stopped where the part ends: the last line that says something is to blame.
             stop = start + len(self.text[start:at].rstrip())
@@ -282,27 +255,6 @@ class _Recovery:
         while stop > at and self.text[stop - 1] in " \t":
             stop -= 1
         self.composer.fault(error.reason, at, stop, error.detail)
-
-    def _bracket(self, start: int, end: int) -> int:
-        """The outermost bracket before ``end`` that is still open there; ``end`` without one."""
-        opened: list[int] = []
-        quote = ""
-        for at in range(start, end):
-            ch = self.text[at]
-            if quote:
-                quote = "" if ch == quote else quote
-            elif ch in "\"'" and self.text[at - 1 : at] in ("", " ", ",", "[", "{", ":"):
-                quote = ch
-            elif ch in "[{":
-                opened.append(at)
-            elif ch in "]}" and opened:
-                opened.pop()
-        return opened[0] if opened else end
-
-    def _line_end(self, at: int, end: int) -> int:
-        while at < end and self.text[at] not in "\r\n":
-            at += 1
-        return at
 
 
 def _set_paths(top: Node) -> None:
