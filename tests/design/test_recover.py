@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
+
+from opdev.design.complete import complete
+from opdev.design.model import validate
 
 HEAD = "dsl_version: '0.3'\n"
 
@@ -98,3 +103,28 @@ def test_time_grows_with_the_text(design, line):
         return sum(doc.dsl.events) + len(doc.faults)
 
     assert cost(4000) <= 11 * cost(400)
+
+
+@pytest.mark.parametrize("line", ["x\n", "k{n}: 1\n", "  - {case: c{n}, n_pes: {n}}\n"])
+def test_judging_grows_with_the_text(design, line):
+    """Counted in calls, not in seconds: many faults, many unknown keys, many items."""
+
+    def cost(count):
+        doc = design(
+            HEAD + "correctness:\n case_matrix:\n" + "".join(line.replace("{n}", f"{n:05}") for n in range(count))
+        )
+        calls = 0
+
+        def tick(_frame, event, _arg):
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        sys.setprofile(tick)
+        try:
+            validate(doc)
+            complete(doc, len(doc.data) - 20)
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert cost(1500) <= 11 * cost(150)

@@ -101,7 +101,7 @@ def medium(document: DesignDocument) -> Iterator[Problem]:
 
 def _case_bytes(document: DesignDocument, case: Node) -> int | None:
     """Bytes over all PEs of a case that says its shape, dtype and PEs in numbers."""
-    shape, dtype, pes = case.get("shape"), case.get("dtype"), integer(document, f"{case.path}.n_pes")
+    shape, dtype, pes = case.get("shape"), case.get("dtype"), integer(case.get("n_pes"))
     names = {"n_pes": float(pes)} if pes else {}
     known = _dtypes(document)
     per_pe = (

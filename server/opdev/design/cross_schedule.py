@@ -10,7 +10,7 @@ from opdev.design.arithmetic import evaluate
 from opdev.design.derived import SDMA_CHANNELS, aivs_of
 from opdev.design.document import DesignDocument
 from opdev.design.nodes import Node
-from opdev.design.problems import Problem, at, integer, said_nodes, said_text
+from opdev.design.problems import Problem, at, integer, is_placeholder, said_nodes, said_text
 
 _PARTITION = "schedule.core_partition"
 _AVOIDED = re.compile(r"host\s*侧执行|后续优化再并行|先单核|later optimi[sz]ation|暂不分核|暂不并行", re.IGNORECASE)
@@ -48,12 +48,8 @@ def roles(document: DesignDocument) -> Iterator[Problem]:
     """A role is a formula, not a wish."""
     for group in document.items(f"{_PARTITION}.groups"):
         role = group.get("role")
-        if (
-            role is not None
-            and role.kind == "scalar"
-            and said_text(document, role.path)
-            and not _VAGUE.search(role.said)
-        ):
+        text = role.said if role is not None else ""
+        if role is not None and text.strip() and not is_placeholder(text) and not _VAGUE.search(text):
             yield at(role, "role-vague", value=role.said[:60])
 
 
@@ -78,7 +74,7 @@ def block_dim(document: DesignDocument) -> tuple[Node | None, int | None]:
     for attr in document.items("interface.attrs"):
         name, default = attr.get("name"), attr.get("default")
         if name is not None and name.text in ("block_dim", "aiv_num", "block_num") and default is not None:
-            return default, integer(document, default.path)
+            return default, integer(default)
     return None, None
 
 
@@ -125,7 +121,7 @@ def _divisible(document: DesignDocument, node: Node, count: int) -> Iterator[Pro
 
 def pe_counts(document: DesignDocument) -> set[int]:
     """The PE counts the case matrix names as numbers."""
-    found = {integer(document, f"{case.path}.n_pes") for case in document.items("correctness.case_matrix")}
+    found = {integer(case.get("n_pes")) for case in document.items("correctness.case_matrix")}
     return {count for count in found if count is not None and count > 0}
 
 

@@ -7,6 +7,7 @@ half-written line (a key that is swallowed by an unclosed quote) is kept quiet.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ from pydantic import ValidationError
 from opdev.design.cross import check
 from opdev.design.document import SECTIONS, DesignDocument, document_of
 from opdev.design.dsl import Design
-from opdev.design.nodes import Fault, Node
+from opdev.design.nodes import Node
 from opdev.design.problems import Problem, at, at_key, is_placeholder, label, nearest
 from opdev.design.walk import field, keys_at
 from opdev.syntax.file import File
@@ -89,10 +90,10 @@ def _fields(document: DesignDocument) -> Iterator[Problem]:
         verdicts = error.errors(include_url=False, include_input=False)
     else:
         return
-    torn = _torn(document)
+    torn, keys = _torn(document), _Keys()
     seen: dict[str, list[tuple[Node, Mapping[str, Any]]]] = {}
     for verdict in verdicts:
-        node, rest = _walk(root, verdict["loc"])
+        node, rest = _walk(root, verdict["loc"], keys)
         if node.kind == "broken" or (node.kind == "scalar" and is_placeholder(node.value)):
             continue
         if verdict["type"] == "missing":
@@ -104,11 +105,11 @@ def _fields(document: DesignDocument) -> Iterator[Problem]:
         yield _verdict(verdicts_here[0][0], [v for _, v in verdicts_here])
 
 
-def _walk(root: Node, loc: tuple[int | str, ...]) -> tuple[Node, list[int | str]]:
+def _walk(root: Node, loc: tuple[int | str, ...], keys: _Keys) -> tuple[Node, list[int | str]]:
     """The node a verdict is about, and the steps that lead no further (a missing key, a union's branch)."""
     node, rest = root, []
     for step in loc:
-        below = node.get(step) if isinstance(step, str) else None
+        below = keys.of(node).get(step) if isinstance(step, str) else None
         if isinstance(step, int) and node.kind == "sequence" and step < len(node.children):
             below = node.children[step]
         if below is None:
@@ -116,6 +117,20 @@ def _walk(root: Node, loc: tuple[int | str, ...]) -> tuple[Node, list[int | str]
         else:
             node, rest = below, []
     return node, rest
+
+
+class _Keys:
+    """The entries of mappings by key, each mapping looked through once: there may be a verdict on each."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, dict[str | None, Node]] = {}
+
+    def of(self, node: Node) -> dict[str | None, Node]:
+        if node.kind != "mapping":
+            return {}
+        if id(node) not in self._made:
+            self._made[id(node)] = {child.key: child for child in node.children}
+        return self._made[id(node)]
 
 
 def _missing(document: DesignDocument, node: Node, key: str) -> Problem:
@@ -180,23 +195,22 @@ def _torn(document: DesignDocument) -> set[int]:
     """The mappings a fault lies in: what they seem to lack may stand in the part that cannot be read."""
     root = document.root
     torn: set[int] = set()
+    begins: dict[int, tuple[list[int], list[Node]]] = {}
     for fault in document.faults:
-        if root is not None and fault.reason not in _HARMLESS:
-            torn.add(id(_holder(root, fault)))
+        if root is None or fault.reason in _HARMLESS:
+            continue
+        node = root
+        while True:
+            if id(node) not in begins:
+                children = [c for c in node.children if not c.alias]
+                begins[id(node)] = ([c.name_range[0] for c in children], children)
+            starts, children = begins[id(node)]
+            index = bisect_right(starts, fault.start) - 1
+            if index < 0 or children[index].kind not in ("mapping", "sequence"):
+                break
+            node = children[index]
+        torn.add(id(node))
     return torn
-
-
-def _holder(root: Node, fault: Fault) -> Node:
-    node = root
-    while True:
-        inside = None
-        for child in node.children:
-            if child.alias or child.name_range[0] > fault.start:
-                continue
-            inside = child
-        if inside is None or inside.kind not in ("mapping", "sequence"):
-            return node
-        node = inside
 
 
 def _orders(document: DesignDocument) -> Iterator[Problem]:

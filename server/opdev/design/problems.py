@@ -135,10 +135,9 @@ def flag(document: DesignDocument, path: str) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def integer(document: DesignDocument, path: str) -> int | None:
-    """A whole number at a path; None for anything else."""
-    node = document.get(path)
-    value = node.data() if node is not None else None
+def integer(node: Node | None) -> int | None:
+    """A whole number; None for anything else."""
+    value = node.data() if node is not None and node.kind == "scalar" else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
