@@ -19,25 +19,42 @@ def introduced_as_wrong(view: View) -> bool:
     region = view.file.region
     if region is None or "docs-fence" not in view.kinds:
         return False
-    before = region.host.data[: region.pieces[0][1]].decode("utf-8", "replace").rstrip("\n").split("\n")[:-1]
-    lines: list[str] = []
-    for line in reversed(before):
+    before = region.host.data
+    # The last line is the fence's own.
+    end = before.rfind(b"\n", 0, _text_end(before, region.pieces[0][1]))
+    seen = 0
+    while end >= 0 and seen < _LINES_BEFORE:
+        begin = before.rfind(b"\n", 0, end) + 1
+        line = before[begin:end].decode("utf-8", "replace")
         if line.lstrip("> \t").startswith(("```", "~~~")):
             break
         if line.strip():
-            lines.append(line)
-        if len(lines) == _LINES_BEFORE:
-            break
-    return any(_FORBIDS.search(line) for line in lines)
+            seen += 1
+            if _FORBIDS.search(line):
+                return True
+        end = begin - 1
+    return False
+
+
+def _text_end(data: bytes, end: int) -> int:
+    """``end`` without the line breaks before it."""
+    while end > 0 and data[end - 1 : end] == b"\n":
+        end -= 1
+    return end
 
 
 def marked_as_wrong(view: View, offset: int) -> bool:
     """Whether the comment on the line, or those above it, say that it must not be done."""
-    lines = view.data[: view.data.find(b"\n", offset) if b"\n" in view.data[offset:] else None].split(b"\n")
-    here = lines.pop().decode("utf-8", "replace")
+    data = view.data
+    begin, end = data.rfind(b"\n", 0, offset) + 1, data.find(b"\n", offset)
+    here = data[begin : end if end >= 0 else len(data)].decode("utf-8", "replace")
     if "#" in here and _FORBIDS.search(here[here.rindex("#") :]):
         return True
-    while lines and lines[-1].lstrip().startswith(b"#"):
-        if _FORBIDS.search(lines.pop().decode("utf-8", "replace")):
+    while begin:
+        end, begin = begin - 1, data.rfind(b"\n", 0, begin - 1) + 1
+        line = data[begin:end]
+        if not line.lstrip().startswith(b"#"):
+            return False
+        if _FORBIDS.search(line.decode("utf-8", "replace")):
             return True
     return False

@@ -7,8 +7,10 @@ ends a colleague's training, the editor that has the file open, or the script th
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -100,6 +102,7 @@ def _narrowed(kill: _Kill, operator: str) -> Fix | None:
 
 def _kills(view: View, operator: str | None) -> Iterator[_Kill]:
     docker = any(shelltext.words_run(c) != c.effective and c.effective_name != "ssh" for c in bash.commands(view))
+    examined: dict[str, int] = {}
     for command in bash.commands(view):
         words = shelltext.words_run(command)
         name = ((words[0].value if words else None) or "").rsplit("/", 1)[-1]
@@ -109,7 +112,7 @@ def _kills(view: View, operator: str | None) -> Iterator[_Kill]:
             on_host = docker and words == command.effective
             yield from _by_pattern(view, command, words, name, operator, docker=on_host)
         elif name in ("kill", "xargs"):
-            yield from _by_search(view, command, words, name, operator)
+            yield from _by_search(view, command, words, name, operator, examined)
         elif name == "fuser" and any(re.fullmatch(r"-\w*k\w*|--kill", w.value or "") for w in words[1:]):
             yield _Kill(command.start, command.end, words[-1].loose, "fuser -k", "port")
 
@@ -140,7 +143,12 @@ def _by_pattern(
 
 
 def _by_search(
-    view: View, command: bash.Command, words: tuple[bash.Word, ...], name: str, operator: str | None
+    view: View,
+    command: bash.Command,
+    words: tuple[bash.Word, ...],
+    name: str,
+    operator: str | None,
+    examined: dict[str, int],
 ) -> Iterator[_Kill]:
     """``kill $(pgrep …)``, ``ps … | xargs kill``, ``for p in $(pgrep …); do kill $p``."""
     if name == "xargs" and not any((w.value or "") in ("kill", "/bin/kill") for w in words[1:]):
@@ -150,22 +158,28 @@ def _by_search(
         return
     if _asks_first(view, command.node):
         return
-    for source in _sources(view, command, name):
+    for source in _sources(view, command, name, examined):
         yield from _searches(view, source, operator)
 
 
 def _asks_first(view: View, node: Node) -> bool:
     """Whether somebody is asked before: ``read -p … && kill``."""
     scope = bash.in_function(node) or view.file.root
-    return any(
-        c.name == "read" and any((w.value or "").startswith("-") and "p" in (w.value or "") for w in c.args)
-        for c in bash.commands(view)
-        if scope.start_byte <= c.start < node.start_byte
-    )
+    first = view.file.memo(("process.asks", scope.id), partial(_first_question, view, scope))
+    return first is not None and first < node.start_byte
 
 
-def _sources(view: View, command: bash.Command, name: str) -> Iterator[Node]:
-    """Where the process ids come from."""
+def _first_question(view: View, scope: Node) -> int | None:
+    for command in bash.commands_in(view, scope.start_byte, scope.end_byte):
+        if command.name == "read" and any(
+            (w.value or "").startswith("-") and "p" in (w.value or "") for w in command.args
+        ):
+            return command.start
+    return None
+
+
+def _sources(view: View, command: bash.Command, name: str, examined: dict[str, int]) -> Iterator[Node]:
+    """Where the process ids come from; the values of a variable that an earlier kill had are not given again."""
     pipeline = command.pipeline or ancestor(command.node, "pipeline")
     if name == "xargs":
         if pipeline is not None:
@@ -179,21 +193,29 @@ def _sources(view: View, command: bash.Command, name: str) -> Iterator[Node]:
         named = re.match(r"^[\"']?\$\{?(\w+)", word.raw)
         if named is None:
             continue
-        for given in bash.assignments(view):
-            if given.name == named[1] and given.value_node is not None and given.node.start_byte < command.start:
+        values = bash.assigned(view).get(named[1], [])
+        before = bisect_left(values, command.start, key=lambda one: one.node.start_byte)
+        for given in values[examined.get(named[1], 0) : before]:
+            if given.value_node is not None:
                 yield given.value_node
+        examined[named[1]] = before
         for above in ancestors(command.node):
             if above.type == "for_statement" and (variable := above.child_by_field_name("variable")) is not None:
                 if view.text(variable) == named[1]:
                     yield from above.children_by_field_name("value")
-            elif above.type == "pipeline" and re.search(
-                rb"\bread\b[^\n;]*\b" + named[1].encode(), view.data[above.start_byte : above.end_byte]
-            ):
-                yield above
+            elif above.type == "pipeline":
+                read = view.file.memo(("process.read", above.id), partial(_read_in, view, above))
+                if re.search(rb"\b" + named[1].encode(), read):
+                    yield above
+
+
+def _read_in(view: View, node: Node) -> bytes:
+    """What stands behind each ``read`` of a node."""
+    return b"\n".join(re.findall(rb"\bread\b([^\n;]*)", view.data[node.start_byte : node.end_byte]))
 
 
 def _searches(view: View, source: Node, operator: str | None) -> Iterator[_Kill]:
-    inside = [c for c in bash.commands(view) if source.start_byte <= c.start and c.end <= source.end_byte]
+    inside = [c for c in bash.commands_in(view, source.start_byte, source.end_byte) if c.end <= source.end_byte]
     names = {c.effective_name for c in inside}
     if not names & _FINDERS:
         return
@@ -230,13 +252,19 @@ def _is_own(view: View, word: bash.Word, operator: str | None) -> bool:
     if word.value is None:
         named = re.fullmatch(r"\$\{?(\w+)[^}]*\}?", text)
         if named is not None:
-            values = [a for a in bash.assignments(view) if a.name == named[1] and a.value]
-            if values:
-                return all(_specific(a.value or "", operator) for a in values)
+            own = view.file.memo(("process.own", named[1], operator), partial(_holds_own, view, named[1], operator))
+            if own is not None:
+                return own
             return not _NAME_ONLY.match(named[1].rstrip("_"))
         if _BINARY_NAME.search(text):
             return True
     return _specific(text, operator)
+
+
+def _holds_own(view: View, name: str, operator: str | None) -> bool | None:
+    """Whether all a variable is given fits this operator alone; None if it is given nothing."""
+    values = [a.value for a in bash.assigned(view).get(name, []) if a.value]
+    return all(_specific(value, operator) for value in values) if values else None
 
 
 def _specific(pattern: str, operator: str | None) -> bool:

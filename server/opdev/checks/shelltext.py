@@ -9,6 +9,7 @@ that the text parses as shell where it stands.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -97,14 +98,20 @@ def _resolved(context: View, node: Node, use: Node) -> Node | None:
     if node.type != "identifier":
         return node
     scope = ancestor(use, "function_definition") or context.file.root
-    found: Node | None = None
-    for at in context.find(context.text(node)):
-        if not scope.start_byte <= at < use.start_byte:
-            continue
+    name = context.text(node)
+    values = context.file.memo(("shelltext.values", name), lambda: _values(context, name))
+    index = bisect_left(values, use.start_byte, key=lambda one: one[0]) - 1
+    return values[index][1] if index >= 0 and values[index][0] >= scope.start_byte else None
+
+
+def _values(context: View, name: str) -> list[tuple[int, Node | None]]:
+    """What a name is assigned in the file: (offset of the name, value), in text order."""
+    found: list[tuple[int, Node | None]] = []
+    for at in context.find(name):
         here = context.file.root.named_descendant_for_byte_range(at, at + 1)
         parent = here.parent if here is not None else None
         if parent is not None and parent.type == "assignment" and parent.child_by_field_name("left") == here:
-            found = parent.child_by_field_name("right")
+            found.append((at, parent.child_by_field_name("right")))
     return found
 
 
