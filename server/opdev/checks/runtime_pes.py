@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MOST_SECONDS = 120
 _CHECKER = re.compile(r"(?:^|/)(?:check|verify|compare|result_compare)\w*\.py$|(?:^|/)\w*(?:compare|check|verify)\.py$")
 _TOLERANCE_PLACEHOLDER = re.compile(rb"--(?:rtol|atol)[= ]*(?:<\w+>|\{\{\s*\w+\s*\}\})")
+_EXPANDED = re.compile(rb"\$\{?(\w+)")
 _PROFILERS = ("msprof", "msdebug", "mssanitizer")
 
 
@@ -208,15 +209,17 @@ def profiler_by_default(context: Context) -> Iterator[Hit]:
 
 def _runs_without(context: Context, name: str) -> bool:
     """Whether each test of the tool has another branch: without one, no tool means no PE either."""
-    word = re.compile(rb"\$\{?" + name.encode() + rb"\b")
-    for node in walk(context.root):
-        if node.type == "if_statement":
+    return name.encode() not in context.file.memo("runtime_pes.one_armed", lambda: _tested_without_else(context))
+
+
+def _tested_without_else(context: Context) -> frozenset[bytes]:
+    """Variables that an ``if`` without an ``else`` asks for."""
+    found: set[bytes] = set()
+    for node in walk(context.file.root):
+        if node.type == "if_statement" and not any(c.type == "else_clause" for c in node.children):
             stop = next((c.start_byte for c in node.children if c.type == "then"), node.start_byte)
-            if word.search(context.code, node.start_byte, stop) and not any(
-                c.type == "else_clause" for c in node.children
-            ):
-                return False
-    return True
+            found.update(_EXPANDED.findall(context.code, node.start_byte, stop))
+    return frozenset(found)
 
 
 def shared_output(context: Context) -> Iterator[Hit]:

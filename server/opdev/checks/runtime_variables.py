@@ -13,6 +13,14 @@ from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import bash
 from opdev.syntax.tree import ancestor, ancestors, walk
 
+_CHECKED = re.compile(rb"\$\{?(\w+)\}?\"?\s*=~|-[zn]\s+\"?\$\{?(\w+)|case\s+\"?\$\{?(\w+)")
+_ARITHMETIC = re.compile(rb"\(\(([^)]*)")
+_SEQ = re.compile(rb"\bseq\b([^\n]*)")
+_COMPARED = re.compile(rb"\$\{?(\w+)\}?\"?\s+-(?:lt|gt|le|ge)\b")
+_EXPANDED = re.compile(rb"\$\{?(\w+)")
+_WORD = re.compile(rb"\w+")
+_ASKED = re.compile(rb"-[nz]\s+\"?\$\{?(\w+)")
+
 
 def dangerous_rm(context: Context) -> Iterator[Hit]:
     """``rm -r`` of an unquoted expansion, or of a path that begins with a variable that may be empty."""
@@ -55,8 +63,17 @@ def _risks(context: Context, word: bash.Word) -> Iterator[Hit]:
 
 def _may_be_empty(context: Context, name: str) -> bool:
     """Whether nothing in the file says that a variable holds something."""
+    known = context.file.memo("runtime_variables.empty", dict[str, bool])
+    if name not in known:
+        known[name] = True  # variables that get each other's values hold nothing
+        known[name] = _holds_nothing(context, name)
+    return known[name]
+
+
+def _holds_nothing(context: Context, name: str) -> bool:
     given = values(context).get(name, [])
-    if re.search(rb"-[nz]\s+\"?\$\{?%s\b" % name.encode(), context.code):
+    asked = context.file.memo("runtime_variables.asked", lambda: frozenset(_ASKED.findall(context.code)))
+    if name.encode() in asked:
         return False
     if name in _loop_variables(context):
         return False
@@ -86,6 +103,10 @@ def _loop_variables(context: Context) -> frozenset[str]:
 
 def _is_list(context: Context, name: str) -> bool:
     """Whether a variable may stand for several words, which quoting would join."""
+    return context.file.memo(("runtime_variables.list", name), lambda: _holds_several(context, name))
+
+
+def _holds_several(context: Context, name: str) -> bool:
     for assigned in values(context).get(name, []):
         raw = assigned.raw.strip("\"'")
         if (
@@ -173,6 +194,15 @@ def _guarded(context: Context, name: str) -> bool:
     return re.search(rb"\$\{%s:?[-+=?]|-v\s+%s\b" % (name.encode(), name.encode()), context.code) is not None
 
 
+def _counting(context: Context) -> frozenset[bytes]:
+    """Variables that count something and are nowhere checked."""
+    code = context.code
+    counts = {word for text in _ARITHMETIC.findall(code) for word in _WORD.findall(text)}
+    counts.update(word for text in _SEQ.findall(code) for word in _EXPANDED.findall(text))
+    counts.update(_COMPARED.findall(code))
+    return frozenset(counts.difference(*_CHECKED.findall(code)))
+
+
 def unvalidated_argument(context: Context) -> Iterator[Hit]:
     """A positional parameter that counts something and is never checked."""
     if not launches(context) or re.search(rb"\$#", context.code):
@@ -182,11 +212,8 @@ def unvalidated_argument(context: Context) -> Iterator[Hit]:
             node = assigned.value_node
             if node is None or not re.fullmatch(r"\"?\$\{?\d\}?\"?", assigned.raw) or bash.in_function(assigned.node):
                 continue
-            word = name.encode()
-            checked = rb"\$\{?%s\}?\"?\s*=~|-[zn]\s+\"?\$\{?%s\b|case\s+\"?\$\{?%s\b" % (word, word, word)
-            counts = rb"\(\([^)]*\b%s\b|\bseq\b[^\n]*\$\{?%s\b|\$\{?%s\}?\"?\s+-(?:lt|gt|le|ge)\b" % (word, word, word)
-            if re.search(checked, context.code) or not re.search(counts, context.code):
-                continue
+            if name.encode() not in context.file.memo("runtime_variables.counting", lambda: _counting(context)):
+                break
             test = f'[[ "${{{name}}}" =~ ^[0-9]+$ ]] || {{ echo "{name} must be a number, not \'${{{name}}}\'" >&2; exit 1; }}'
             fix = Fix((lines_after(context, statement(assigned.node), test),))
             yield Hit(node.start_byte, node.end_byte, args={"name": name, "raw": assigned.raw.strip('"')}, fix=fix)
