@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from opdev.api import table
 from opdev.rules.context import Context
@@ -76,7 +77,9 @@ def unprefixed_constant(context: Context) -> Iterator[Hit]:
         if table.lookup(call.name) is None:
             continue
         for node, text in zip(call.args, call.arg_texts, strict=True):
-            if _UNPREFIXED.fullmatch(text) and not _declares(context.file, text):
+            if _UNPREFIXED.fullmatch(text) and not context.file.memo(
+                ("api_args.declares", text), partial(_declares, context.file, text)
+            ):
                 new = "ACLSHMEM_" + text
                 fix = Fix((Edit(node.start_byte, node.end_byte, new),))
                 yield Hit(node.start_byte, node.end_byte, args={"name": text, "new": new}, fix=fix)
@@ -201,8 +204,8 @@ def element_type(context: Context, call: cpp.Call) -> str | None:
     if call.targs and re.fullmatch(r"[\w:]+", call.targs[0]):
         return call.targs[0]
     function = call.function
-    scope = context.code[context.start : function.end_byte] if function is not None else b""
-    found = {_pointee(text, scope) for text in call.arg_texts[:2]}
+    end = function.end_byte if function is not None else context.start
+    found = {_pointee(context, text, end) for text in call.arg_texts[:2]}
     return found.pop() if len(found) == 1 else None
 
 
@@ -213,20 +216,25 @@ _DECLARATOR = re.compile(
 )
 
 
-def _pointee(text: str, scope: bytes) -> str | None:
+def _pointee(context: Context, text: str, end: int) -> str | None:
+    """What an expression points to by what is declared before ``end``."""
     cast = _CAST.search(text)
     if cast:
         return cast["type"]
     word = re.match(r"&?\s*([A-Za-z_]\w*)\s*(?:$|\[|\+|\.GetPhyAddr)", text)
     if word is None:
         return None
-    name = word[1].encode()
-    kinds: set[str] = set()
-    at = scope.find(name)
-    while at >= 0:
-        after = scope[at + len(name) : at + len(name) + 1]
-        before = _DECLARATOR.search(scope, max(0, at - 60), at)
-        if before is not None and not (after.isalnum() or after == b"_"):
-            kinds.add((before["pointer"] or before["tensor"] or b"GM_ADDR").decode())
-        at = scope.find(name, at + len(name))
-    return kinds.pop() if len(kinds) == 1 else None
+    key = ("api_args.declared", context.start, context.end, word[1])
+    declared = context.file.memo(key, lambda: _declared(context, word[1].encode()))
+    kinds = [kind for kind, at in declared.items() if at < end]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def _declared(context: Context, name: bytes) -> dict[str, int]:
+    """The types a name is declared with in the context's range, and where each is met first."""
+    found: dict[str, int] = {}
+    for at in context.find(name):
+        before = _DECLARATOR.search(context.code, max(context.start, at - 60), at)
+        if before is not None:
+            found.setdefault((before["pointer"] or before["tensor"] or b"GM_ADDR").decode(), at)
+    return found

@@ -57,10 +57,21 @@ def _pointee(context: Context, call: cpp.Call) -> str | None:
         return cast[1] or cast[2]
     if not re.fullmatch(r"[A-Za-z_]\w*(?:\s*\+.*)?", text) or call.function is None:
         return None
-    name = text.split("+", 1)[0].strip().encode()
-    body = context.code[context.start : call.function.end_byte]
-    kinds = {m[1].decode() for m in re.finditer(rb"__gm__\s+(\w+)\s*\*\s*" + name + rb"\b\s*[=,;)]", body)}
-    return kinds.pop() if len(kinds) == 1 else None
+    declared = context.file.memo(("api_atomic.declared", context.start, context.end), lambda: _declared(context))
+    known = declared.get(text.split("+", 1)[0].strip().encode(), {})
+    kinds = [kind for kind, at in known.items() if at < call.function.end_byte]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+_POINTER = re.compile(rb"__gm__\s+(?P<type>\w+)\s*\*\s*(?P<name>\w+)\s*[=,;)]")
+
+
+def _declared(context: Context) -> dict[bytes, dict[str, int]]:
+    """Pointers to GM by name: the types each is declared with, and where that is first."""
+    found: dict[bytes, dict[str, int]] = {}
+    for match in _POINTER.finditer(context.code, context.start, context.end):
+        found.setdefault(match["name"], {}).setdefault(match["type"].decode(), match.start())
+    return found
 
 
 _TARGET = re.compile(rb"\btarget_soc\b[\"'`]?\s*(?::|\|)[^\n]*")

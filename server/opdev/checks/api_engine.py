@@ -100,12 +100,11 @@ _PUT_SIGNAL = re.compile(rb"\b(?:acl)?shmemx?_(?!udma)\w*put\w*_signal(?:_nbi)?\
 
 def logic_atomic_over_mte(context: Context) -> Iterator[Hit]:
     """Bitwise atomics while neither RDMA nor UDMA is on."""
-    for call in cpp.calls_matching(context, _LOGIC):
-        if context.project is None:
-            return
-        engines = engines_of(context.project)
-        if engines is None or engines.enabled & {"ROCE", "UDMA"}:
-            return
+    found = cpp.calls_matching(context, _LOGIC)
+    engines = engines_of(context.project) if found and context.project is not None else None
+    if engines is None or engines.enabled & {"ROCE", "UDMA"}:
+        return
+    for call in found:
         yield Hit(call.name_node.start_byte, call.name_node.end_byte, args={"name": call.name})
 
 
@@ -125,13 +124,15 @@ def signal_add_over_rdma(context: Context) -> Iterator[Hit]:
 
 def put_signal_without_mte(context: Context) -> Iterator[Hit]:
     """The put-with-signal family while MTE is off."""
-    for call in cpp.calls_matching(context, _PUT_SIGNAL):
-        api = table.lookup(call.name)
-        if api is None or "_udma_" in api.name:
-            continue
-        engines = engines_of(context.project) if context.project is not None else None
-        if engines is None or "MTE" in engines.enabled:
-            return
+    found = [
+        call
+        for call in cpp.calls_matching(context, _PUT_SIGNAL)
+        if (api := table.lookup(call.name)) is not None and "_udma_" not in api.name
+    ]
+    engines = engines_of(context.project) if found and context.project is not None else None
+    if engines is None or "MTE" in engines.enabled:
+        return
+    for call in found:
         args = {"name": call.name, "enabled": " | ".join(sorted(engines.enabled))}
         yield Hit(call.name_node.start_byte, call.name_node.end_byte, args=args)
 

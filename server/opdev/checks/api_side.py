@@ -114,12 +114,14 @@ def missing_simt_namespace(context: Context) -> Iterator[Hit]:
     code = context.code
     if not context.holds(_calls_groups) or in_library(context.file):
         return
+    using = _USING.search(code) is not None
+    brought_in = {name.decode() for name in re.findall(rb"\busing\s+simt::(\w+)", code)}
     for call in cpp.calls_matching(context, _GROUP):
         api = table.lookup(call.name)
         if api is None or api.namespace != "simt" or not _plain(call) or call.namespace:
             continue
         start, end = call.name_node.start_byte, call.name_node.end_byte
-        if _USING.search(code) or re.search(rf"\busing\s+simt::{call.name}\b".encode(), code):
+        if using or call.name in brought_in:
             continue
         yield Hit(start, end, args={"name": call.name}, fix=Fix((Edit(start, start, "simt::"),)))
 

@@ -90,9 +90,14 @@ def _dropped(context: Context) -> Hit | None:
 
 def _verdict_kind(context: Context, name: str) -> str | None:
     """What a function of the file returns: an exit status, a truth value, or None for neither."""
+    return context.file.memo("checker.verdicts", lambda: _verdict_kinds(context)).get(name)
+
+
+def _verdict_kinds(context: Context) -> dict[str, str]:
+    found: dict[str, str] = {}
     for node in context.file.root.named_children:
         named = node.child_by_field_name("name") if node.type == "function_definition" else None
-        if named is None or context.text(named) != name:
+        if named is None or context.text(named) in found:
             continue
         returned = [
             context.text(r.named_children[0]) if r.named_child_count else ""
@@ -100,10 +105,10 @@ def _verdict_kind(context: Context, name: str) -> str | None:
             if r.type == "return_statement" and py.function_of(r) == node
         ]
         if returned and all(text in ("0", "1") for text in returned) and "1" in returned:
-            return "status"
-        if returned and all(text in ("True", "False") for text in returned) and "False" in returned:
-            return "truth"
-    return None
+            found[context.text(named)] = "status"
+        elif returned and all(text in ("True", "False") for text in returned) and "False" in returned:
+            found[context.text(named)] = "truth"
+    return found
 
 
 def optional_tolerance(context: Context) -> Iterator[Hit]:

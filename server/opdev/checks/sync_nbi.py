@@ -310,6 +310,8 @@ def undrained_engine(context: Context) -> Iterator[Hit]:
             return
     kernels = b"\n".join(file.code for file in project.files("kernel"))
     barrier = _DRAINS.search(kernels) is not None
+    quiets = {e: rf"\b(?:acl)?shmem[xi]?_{e}_quiet\b".replace("_roce_", "_(?:roce|rdma)_") for e in _QUEUES}
+    drained = {e for e, quiet in quiets.items() if barrier or re.search(quiet.encode(), kernels)}
     for function in cpp.functions(context):
         if not cpp.is_device(context.file, function):
             continue
@@ -318,9 +320,7 @@ def undrained_engine(context: Context) -> Iterator[Hit]:
         if flow is None or any(e.name.startswith("dcci") or effect(e).kind == "poll" for e in flow.events):
             continue
         for engine in _QUEUES:
-            quiets = rf"\b(?:acl)?shmem[xi]?_{engine}_quiet\b".replace("_roce_", "_(?:roce|rdma)_")
-            anywhere = barrier or re.search(quiets.encode(), kernels) is not None
-            if anywhere and not is_entry(flow.head):
+            if engine in drained and not is_entry(flow.head):
                 continue
             yield from _undrained(flow, engine)
 
