@@ -22,14 +22,19 @@ _SWITCHES = re.compile(r"ENABLE_ASCENDC_DUMP|\w*SANITIZER\w*|ENABLE_(?:A|UB|T|M)
 
 
 def _options(context: Context, target: Target, command: str, everywhere: str) -> list[str]:
-    """What a target is given by a ``target_*`` command and by its global form."""
-    texts: list[str] = []
-    for given in cmake.commands(context, command):
-        if given.texts[:1] == (target.written,):
-            texts += given.texts[1:]
-    for given in cmake.commands(context, everywhere):
-        texts += given.texts
-    return texts
+    """What a target is given by a ``target_*`` command and by its global form; what is given again counts once."""
+
+    def own() -> list[str]:
+        every = dict.fromkeys(c.texts for c in cmake.given_to(context, command).get(target.written, []))
+        return [text for texts in every for text in texts[1:]]
+
+    def shared() -> list[str]:
+        return [text for texts in dict.fromkeys(c.texts for c in cmake.commands(context, everywhere)) for text in texts]
+
+    return [
+        *context.file.memo(("cmake_device.own", command, target.written), own),
+        *context.file.memo(("cmake_device.shared", everywhere), shared),
+    ]
 
 
 def _device_targets(context: Context) -> Iterator[Target]:
@@ -42,10 +47,10 @@ def _device_targets(context: Context) -> Iterator[Target]:
 
 def missing_device_link(context: Context) -> Iterator[Hit]:
     """A target with device code without the fat-object link option or a library it needs."""
+    flags = _FATOBJ.encode() in context.code
     for target in _device_targets(context):
         name = target.command.args[0]
         options = _options(context, target, "target_link_options", "add_link_options")
-        flags = context.code.find(_FATOBJ.encode()) >= 0
         if not flags and not any("$" in o for o in options):
             fix = Fix(
                 (lines_after(context, target.command.node, f"target_link_options({target.written} PRIVATE {_FATOBJ})"),)
@@ -64,8 +69,8 @@ def missing_device_link(context: Context) -> Iterator[Hit]:
 
 
 def _linked(context: Context, target: Target, missing: list[str]) -> Fix | None:
-    for command in cmake.commands(context, "target_link_libraries"):
-        if command.texts[:1] == (target.written,) and len(command.args) > 1:
+    for command in cmake.given_to(context, "target_link_libraries").get(target.written, []):
+        if len(command.args) > 1:
             end = command.args[-1].end
             return Fix((Edit(end, end, " " + " ".join(missing)),), "library")
     line = f"target_link_libraries({target.written} PRIVATE {' '.join(missing)})"
@@ -78,12 +83,11 @@ def wrong_device_arch(context: Context) -> Iterator[Hit]:
         arch = match["arch"].decode()
         if not _ARCHES.fullmatch(arch):
             yield Hit(match.start("arch"), match.end("arch"), args={"arch": arch})
-    for target in _device_targets(context):
+    elsewhere = re.search(rb"CMAKE_CXX_FLAGS|COMPILE_OPTIONS|COMPILE_FLAGS", context.code) is not None
+    for target in _device_targets(context) if not elsewhere else ():
         options = _options(context, target, "target_compile_options", "add_compile_options")
         whole = " ".join(options)
-        if "$" in whole or re.search(r"-x ?(?:asc|cce)|-arch=", whole) or b"CMAKE_CXX_FLAGS" in context.code:
-            continue
-        if re.search(rb"COMPILE_OPTIONS|COMPILE_FLAGS", context.code):
+        if "$" in whole or re.search(r"-x ?(?:asc|cce)|-arch=", whole):
             continue
         name = target.command.args[0]
         yield Hit(name.start, name.end, "missing", {"target": target.name})

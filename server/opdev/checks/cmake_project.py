@@ -186,17 +186,20 @@ def baseline_in_operator(context: Context) -> Iterator[Hit]:
     """The HCCL baseline built into the operator's own target, or not built at all."""
     if context.place.relative != "CMakeLists.txt" or not cmake.commands(context, "project"):
         return
+    linked: set[str] = set()
     for target in targets(context):
         if "baseline" in target.name or "hccl" in target.name:
             continue
         for source in target.sources:
             if re.search(r"(?:^|/)baseline/|_(?:baseline|hccl)\.\w+$", source.text):
                 yield Hit(source.start, source.end, args={"source": source.text, "target": target.name})
-        for command in cmake.commands(context, "target_link_libraries"):
-            if command.texts[:1] == (target.written,):
-                for library in command.args[1:]:
-                    if library.text in ("hccl", "-lhccl", "libhccl.so"):
-                        yield Hit(library.start, library.end, "library", {"target": target.name})
+        # Two branches may define one target; what it is linked with is the same for both.
+        links = cmake.given_to(context, "target_link_libraries").get(target.written, [])
+        for command in links if target.written not in linked else ():
+            for library in command.args[1:]:
+                if library.text in ("hccl", "-lhccl", "libhccl.so"):
+                    yield Hit(library.start, library.end, "library", {"target": target.name})
+        linked.add(target.written)
     folders = [t.rstrip("/") for c in cmake.commands(context, "add_subdirectory") for t in c.texts[:1]]
     project = context.project
     if project is None or not project.exists("baseline/CMakeLists.txt"):

@@ -86,9 +86,8 @@ def targets(view: View) -> list[Target]:
                 continue
             name = command.args[0].text
             sources = list(command.args[1:])
-            for more in cmake.commands(view, "target_sources"):
-                if more.args and more.args[0].text == name:
-                    sources += more.args[1:]
+            for more in cmake.given_to(view, "target_sources").get(name, []):
+                sources += more.args[1:]
             listed = tuple(a for a in sources if a.text not in _SCOPES and a.text not in _KINDS)
             found.append(Target(resolve(view, name), name, command, command.name == "add_executable", listed))
         return found
@@ -132,7 +131,7 @@ def _scoped(context: Context, command: cmake.Command, new: str) -> Fix | None:
         return None
     if in_condition(target.command.node) or in_definition(target.command.node):
         return None
-    links = [c for c in cmake.commands(context, "target_link_libraries") if c.texts[:1] == (target.written,)]
+    links = cmake.given_to(context, "target_link_libraries").get(target.written, [])
     if new == "target_link_libraries" and any(not _SCOPES & set(c.texts) for c in links):
         return None  # CMake refuses both signatures for one target
     after = command.start > target.command.end

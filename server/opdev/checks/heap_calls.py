@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opdev.checks.local_values import function_range
+from opdev.checks.local_values import function_range, values_given
 from opdev.rules.context import Context
 from opdev.syntax import cpp
 from opdev.syntax.cpp import Call
@@ -26,7 +26,6 @@ _PE = re.compile(
     r"\b(?:\w*_)?(?:my_?pe|pe_?id|my_?rank|rank_?id|device_?id|dev_?id)(?:_\w*)?\b|\b(?:rank|pe)\b|\b(?:acl)?shmem_my_pe\b",
     re.IGNORECASE,
 )
-_GIVEN = re.compile(rb"(?<![\w.>])(?P<name>\w+)\s*=(?!=)\s*(?=(?P<value>[^;{}]+);)")
 _CASTS = re.compile(r"^\s*(?:\((?:const\s+)?[\w:]+\s*\**\s*\)|(?:static|reinterpret|const)_cast\s*<[^<>]*>)\s*")
 
 
@@ -121,19 +120,12 @@ def names_pe(text: str) -> bool:
 
 def initial_text(context: Context, name: str, at: int) -> str:
     """What a local variable was last given before ``at`` in its function; empty if unknown."""
-    start, end = function_range(context, at)
-    given = context.file.memo(("heap.given", start, end), lambda: _given(context.code, start, end)).get(name, [])
-    index = bisect_right(given, at, key=lambda one: one[0])
-    return given[index - 1][1] if index else ""
-
-
-def _given(code: bytes, start: int, end: int) -> dict[str, list[tuple[int, str]]]:
-    """What a function gives to each name: (offset behind the statement, value), in text order."""
-    found: dict[str, list[tuple[int, str]]] = {}
-    for match in _GIVEN.finditer(code, start, end):
-        text = match["value"].decode("utf-8", "replace").strip()
-        found.setdefault(match["name"].decode("utf-8", "replace"), []).append((match.end("value") + 1, text))
-    return found
+    given = values_given(context.file, *function_range(context, at)).get(name, [])
+    for index in range(bisect_right(given, at, key=lambda one: one[0]) - 1, -1, -1):
+        text = given[index][1]
+        if "{" not in text and "}" not in text:
+            return text.strip()
+    return ""
 
 
 def name_pattern(name: str) -> str:

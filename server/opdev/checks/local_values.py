@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from opdev.rules.context import Context
 from opdev.syntax import cpp
+from opdev.syntax.file import File
 from opdev.syntax.tree import ancestor
 
 # Where a name is given a value, changed in place, or its address is taken; the name is read off from there.
@@ -45,6 +46,22 @@ def function_range(context: Context, offset: int) -> tuple[int, int]:
     if index >= 0 and ranges[index][0] <= offset < ranges[index][1]:
         return ranges[index]
     return context.start, context.end
+
+
+_GIVEN = re.compile(rb"(?<![\w.>])(?P<name>[A-Za-z_]\w*)\s*=(?!=)\s*(?=(?P<value>[^;]+);)")
+
+
+def values_given(file: File, start: int, end: int) -> dict[str, list[tuple[int, str]]]:
+    """What each name is given in a range: (offset behind the statement, text of the value), in text order."""
+
+    def collect() -> dict[str, list[tuple[int, str]]]:
+        found: dict[str, list[tuple[int, str]]] = {}
+        for match in _GIVEN.finditer(file.code, start, end):
+            text = match["value"].decode("utf-8", "replace")
+            found.setdefault(match["name"].decode(), []).append((match.end("value") + 1, text))
+        return found
+
+    return file.memo(("values.given", start, end), collect)
 
 
 def value(context: Context, text: str, at: int, depth: int = 0) -> int | None:

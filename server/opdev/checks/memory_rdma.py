@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from opdev.checks.heap_calls import argument_name
+from opdev.checks.local_values import values_given
 from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
 from opdev.syntax import cpp
@@ -28,8 +29,7 @@ _TRANSFERS = ("aclshmemx_roce_put_nbi", "aclshmemx_roce_get_nbi", "shmem_roce_pu
 _MOST_HOPS = 3
 
 
-_VALUE = re.compile(rb"(?<![\w.>])(?P<name>[A-Za-z_]\w*)\s*=(?!=)\s*(?=(?P<value>[^;]+);)")
-_NOTHING = re.compile(rb"\s*(?:nullptr|NULL|0)\s*")
+_NOTHING = re.compile(r"\s*(?:nullptr|NULL|0)\s*")
 
 _Origin = tuple[File, "Node", str]
 
@@ -78,11 +78,8 @@ class _Body:
 def _body(file: File, function: Node) -> _Body:
     def collect() -> _Body:
         start, end = function.start_byte, function.end_byte
-        given: dict[str, list[tuple[int, str]]] = {}
-        for match in _VALUE.finditer(file.code, start, end):
-            if not _NOTHING.fullmatch(match["value"]):
-                stop, text = match.end("value") + 1, match["value"].decode("utf-8", "replace")
-                given.setdefault(match["name"].decode(), []).append((stop, text))
+        every = values_given(file, start, end).items()
+        given = {name: [one for one in values if not _NOTHING.fullmatch(one[1])] for name, values in every}
         allocated: dict[str, Call] = {}
         for call in cpp.calls(View(file, start, end), "aclrtMalloc"):
             for name in re.findall(r"&\s*(\w+)", call.arg_texts[0]) if call.args else ():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from opdev.checks.local_values import values_given
 from opdev.checks.tensor_flow import tensor_parameters
 from opdev.checks.torch_classes import (
     BindingClass,
@@ -30,18 +32,17 @@ _RAW = re.compile(rb"\b(?:storage\s*\(\s*\)|(?:mutable_|const_)?data_ptr\b)")
 
 def incomplete_manager(context: Context) -> Iterator[Hit]:
     """A ``Manager`` without what every operator's test calls."""
-    for cls in binding_classes(context):
-        if cls.name != "Manager":
-            continue
+    complete = False
+    for cls in _managers(context):
         missing = [name for name in _NEEDED if not declares(context, cls, name)]
         if missing:
             yield Hit(cls.start, cls.end, args={"missing": ", ".join(missing)})
-            continue
-        for registered in registrations(context):
-            if registered.name == "Manager" and registered.functions is not None:
-                left = [name for name in _NEEDED if name not in registered.functions]
-                if left:
-                    yield Hit(registered.start, registered.end, "unregistered", {"missing": ", ".join(left)})
+        complete = complete or not missing
+    for registered in registrations(context) if complete else ():
+        if registered.name == "Manager" and registered.functions is not None:
+            left = [name for name in _NEEDED if name not in registered.functions]
+            if left:
+                yield Hit(registered.start, registered.end, "unregistered", {"missing": ", ".join(left)})
 
 
 def misnamed_binding_class(context: Context) -> Iterator[Hit]:
@@ -67,9 +68,9 @@ def misnamed_binding_class(context: Context) -> Iterator[Hit]:
 def unregistered_class(context: Context) -> Iterator[Hit]:
     """A class that is never given to Torch, or with more functions than the macro takes."""
     known = registrations(context)
+    registered_names = {r.name for r in known}
     for cls in binding_classes(context):
-        mine = [r for r in known if r.name == cls.name]
-        if not mine:
+        if cls.name not in registered_names:
             functions = [name for name in ("compute", "get_name") if declares(context, cls, name)]
             if cls.name == "Manager":
                 functions = [name for name in _MANAGER if declares(context, cls, name)]
@@ -196,13 +197,15 @@ def uninitialised_ffts_address(context: Context) -> Iterator[Hit]:
 
 def host_copy_of_device_tensor(context: Context) -> Iterator[Hit]:
     """A device tensor of ``compute`` copied as if it lay on the host."""
+    copies = cpp.calls(context, "aclrtMemcpy", "aclrtMemcpyAsync")
     for cls in binding_classes(context):
         compute = method(context, cls, "compute")
         if compute is None:
             continue
         names = tensor_parameters(context.file, compute)
-        for call in cpp.calls(context, "aclrtMemcpy", "aclrtMemcpyAsync"):
-            if not compute.start_byte <= call.start < compute.end_byte or len(call.args) < 5:
+        begin, end = (bisect_left(copies, at, key=lambda c: c.start) for at in (compute.start_byte, compute.end_byte))
+        for call in copies[begin:end]:
+            if len(call.args) < 5:
                 continue
             source, kind = call.args[2], call.args[4]
             direction = context.text(kind)
@@ -216,14 +219,20 @@ def _tensor_behind(context: Context, compute: Node, node: Node, names: dict[str,
     """The tensor parameter whose memory an expression is, directly or through one local pointer."""
     text = context.text(node)
     if re.fullmatch(r"[A-Za-z_]\w*", text):
-        body = context.code[compute.start_byte : node.start_byte].decode("utf-8", "replace")
-        found = re.findall(rf"(?<![\w.>]){text}\s*=(?!=)\s*([^;]+);", body)
-        text = found[-1] if len(found) == 1 else ""
+        given = values_given(context.file, compute.start_byte, compute.end_byte).get(text, [])
+        text = given[0][1] if bisect_right(given, node.start_byte, key=lambda one: one[0]) == 1 else ""
     match = re.search(r"(?<![\w.>])(\w+)\s*\.\s*(?:storage\s*\(\s*\)\s*\.\s*data|(?:mutable_|const_)?data_ptr)\b", text)
     name = match[1] if match else ""
-    if name not in names or re.search(rf"\b{name}\b[^;]*\bis_cpu\b", context.code[compute.start_byte : compute.end_byte].decode("utf-8", "replace")):  # fmt: skip
+    if name not in names or name in context.file.memo(("torch.cpu", compute.id), lambda: _on_cpu(context, compute)):
         return None
     return name
+
+
+def _on_cpu(context: Context, compute: Node) -> frozenset[str]:
+    """Words that stand before ``is_cpu`` in a statement."""
+    statements = context.code[compute.start_byte : compute.end_byte].decode("utf-8", "replace").split(";")
+    asked = (text.rpartition("is_cpu")[0] for text in statements if re.search(r"\bis_cpu\b", text))
+    return frozenset(word for text in asked for word in re.findall(r"\w+", text))
 
 
 def second_manager(context: Context) -> Iterator[Hit]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
@@ -39,6 +40,11 @@ def wrong_binding_name(context: Context) -> Iterator[Hit]:
         yield Hit(first.start, first.end, args={"wrong": wrong, "right": right}, fix=Fix(tuple(fixes)))
 
 
+def _words(linked: list[cmake.Command]) -> str:
+    """All that is linked; what is linked again counts once."""
+    return " ".join(dict.fromkeys(word for command in linked for word in command.texts[1:]))
+
+
 def missing_torch_library(context: Context) -> Iterator[Hit]:
     """A binding that is not linked with what it calls."""
     if not is_binding(context):
@@ -47,8 +53,8 @@ def missing_torch_library(context: Context) -> Iterator[Hit]:
         if len(library.texts) < 2 or "SHARED" not in library.texts or "IMPORTED" in library.texts:
             continue
         name = library.texts[0]
-        linked = [c for c in cmake.commands(context, "target_link_libraries") if c.texts[:1] == (name,)]
-        text = " ".join(word for command in linked for word in command.texts[1:])
+        linked = cmake.given_to(context, "target_link_libraries").get(name, [])
+        text = context.file.memo(("torch_build.linked", name), partial(_words, linked))
         # Names that come from a variable are not known here.
         unknown = re.sub(r"\$\{(?:TORCH_LIBRARIES|Python3?_LIBRARIES|\w*KERNEL\w*)\}", "", text)
         missing = [what for what, pattern in _NEEDS.items() if not re.search(pattern, text)]

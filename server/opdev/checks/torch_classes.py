@@ -70,6 +70,10 @@ def binding_classes(context: Context) -> list[BindingClass]:
 
 def registrations(context: Context) -> list[Registration]:
     """Registrations of the file, in text order."""
+    return context.file.memo("torch.registrations", lambda: _registrations(context))
+
+
+def _registrations(context: Context) -> list[Registration]:
     found = []
     for match in _MACRO.finditer(context.code):
         line = context.code[context.code.rfind(b"\n", 0, match.start()) + 1 : match.start()]

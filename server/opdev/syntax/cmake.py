@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from opdev.syntax.tree import walk
@@ -42,7 +43,7 @@ class Command:
     node: Node
     name_node: Node
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         return tuple(a.text for a in self.args)
 
@@ -66,7 +67,20 @@ def commands(view: View, *names: str) -> list[Command]:
         return found
 
     every = view.file.memo("cmake.commands", collect)
-    return [c for c in every if c.name in names] if names else every
+    return view.file.memo(("cmake.named", names), lambda: [c for c in every if c.name in names]) if names else every
+
+
+def given_to(view: View, name: str) -> dict[str, list[Command]]:
+    """The commands of one name by their first argument as written, in text order."""
+
+    def collect() -> dict[str, list[Command]]:
+        found: dict[str, list[Command]] = {}
+        for command in commands(view, name):
+            if command.args:
+                found.setdefault(command.texts[0], []).append(command)
+        return found
+
+    return view.file.memo(("cmake.given", name), collect)
 
 
 def _command(view: View, node: Node) -> Command:
