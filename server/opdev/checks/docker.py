@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from opdev.checks import shelltext
@@ -60,7 +61,7 @@ def perf_stages_in_one_shell(context: Context) -> Iterator[Hit]:
 
 
 def _mixed(view: View, context: Context) -> Iterator[Hit]:
-    inside: list[tuple[int, int]] = []
+    inside: list[tuple[int, int]] = []  # disjoint, in text order
     for text in shelltext.in_shell(view):
         inside.append((text.start, text.start + len(text.view.data)))
         yield from (hit.moved(text.start) for hit in _mixed(text.view, context))
@@ -78,7 +79,7 @@ def _mixed(view: View, context: Context) -> Iterator[Hit]:
             "test",
         ):
             continue
-        raw = [w.loose for w in command.words if not any(a <= w.start < b for a, b in inside)]
+        raw = [w.loose for w in command.words if not _holds(inside, w.start)]
         if any(_BASELINE.search(w) for w in raw[:3]):
             baseline = baseline or command
         elif any(_PERF.search(w) for w in raw[:3]) or (
@@ -96,6 +97,11 @@ def _mixed(view: View, context: Context) -> Iterator[Hit]:
         second.words[0],
     )
     yield Hit(word.start, word.end, args={"first": _script(first), "second": word.loose.rsplit("/", 1)[-1]})
+
+
+def _holds(ranges: list[tuple[int, int]], offset: int) -> bool:
+    index = bisect_right(ranges, offset, key=lambda one: one[0]) - 1
+    return index >= 0 and offset < ranges[index][1]
 
 
 def _script(command: bash.Command) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -22,7 +23,7 @@ _TOLD_APART = re.compile(
     r"容器|宿主|本机|裸机|物理机|\b(?:in(?:side)? (?:the|a) container|on the host|bare.?metal|without docker|locally|docker)\b",
     re.IGNORECASE,
 )
-_FENCES = re.compile(r"(?ms)^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$")
+_FENCES = re.compile(rb"(?ms)^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$")
 _ALONE = {
     "cp",
     "ls",
@@ -118,8 +119,26 @@ def _told_apart(file: File) -> bool:
     region = file.region
     if region is None:
         return False
-    before = _FENCES.sub("", region.host.data[: region.pieces[0][1]].decode("utf-8", "replace"))
-    return _TOLD_APART.search(before[max(before.rfind("\n#"), 0) :]) is not None
+    host, at = region.host, region.pieces[0][1]
+    stretches = host.memo("docker.stretches", lambda: _stretches(host.data))
+    end, told = stretches[bisect_right(stretches, at, key=lambda one: one[0]) - 1]
+    return _told(host.data[end:at], told)
+
+
+def _stretches(data: bytes) -> list[tuple[int, bool]]:
+    """Where each fence ends, and whether the text since the last heading has said by then where things run."""
+    found = [(0, False)]
+    for match in _FENCES.finditer(data):
+        end, told = found[-1]
+        found.append((match.end(), _told(data[end : match.start()], told)))
+    return found
+
+
+def _told(text: bytes, before: bool) -> bool:
+    """Whether a text, or the one before it under the same heading, says where things run."""
+    heading = text.rfind(b"\n#")
+    shown = text[max(heading, 0) :].decode("utf-8", "replace")
+    return (before and heading < 0) or _TOLD_APART.search(shown) is not None
 
 
 def host_path_in_container(context: Context) -> Iterator[Hit]:

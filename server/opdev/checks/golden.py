@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -220,11 +221,18 @@ def _only_hashed(context: Context, node: Node) -> bool:
     target = stored.child_by_field_name("left") if stored is not None and stored.type == "assignment" else None
     if target is None or target.type != "identifier":
         return False
-    name = re.escape(context.text(target).encode())
-    code = context.code[node.end_byte :]
-    uses = len(re.findall(rb"(?<![\w.])" + name + rb"\b(?!\s*=[^=])", code))
-    hashed = len(re.findall(rb"\b(?:hashlib\.)?(?:md5|sha1|sha256|sha512|crc32|adler32)\(\s*" + name + rb"\b|(?<![\w.])" + name + rb"\.tobytes\(", code))  # fmt: skip
+    name = context.text(target).encode()
+    all_uses, all_hashed = context.file.memo(("golden.uses", name), lambda: _uses(context.code, re.escape(name)))
+    uses = len(all_uses) - bisect_left(all_uses, node.end_byte)
+    hashed = len(all_hashed) - bisect_left(all_hashed, node.end_byte)
     return 0 < uses == hashed
+
+
+def _uses(code: bytes, name: bytes) -> tuple[list[int], list[int]]:
+    """Where an array is used, and where it is handed to a digest or its bytes are taken."""
+    used = re.finditer(rb"(?<![\w.])" + name + rb"\b(?!\s*=[^=])", code)
+    hashed = re.finditer(rb"\b(?:hashlib\.)?(?:md5|sha1|sha256|sha512|crc32|adler32)\(\s*" + name + rb"\b|(?<![\w.])" + name + rb"\.tobytes\(", code)  # fmt: skip
+    return [m.start() for m in used], [m.start() for m in hashed]
 
 
 def _in_branch(context: Context, node: Node) -> bool:

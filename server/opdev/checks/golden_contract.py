@@ -48,7 +48,10 @@ def _table(context: Context, node: Node) -> Node | None:
         return node
     if node.type != "identifier":
         return None
-    name = context.text(node)
+    return context.file.memo(("golden.table", context.text(node)), lambda: _written_once(context, context.text(node)))
+
+
+def _written_once(context: Context, name: str) -> Node | None:
     if re.search(rb"\b" + name.encode() + rb"\s*(?:\[|\.update\b|\.setdefault\b|\|=)", context.code):
         return None
     found = []

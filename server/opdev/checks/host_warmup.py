@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -36,18 +37,20 @@ def _measured(context: Context, function: Node) -> Iterator[Hit]:
     stamps = [m.start() for m in _STAMP.finditer(context.code, function.start_byte, function.end_byte)]
     if len(stamps) < 2 or _called_again(context, function):
         return
+    earlier = _all_launched(context, function.start_byte, stamps[0])
     for loop in walk(function):
         body = loop.child_by_field_name("body") if loop.type in ("for_statement", "while_statement") else None
-        before = [at for at in stamps if at < loop.start_byte]
-        inside = any(loop.start_byte <= at < loop.end_byte for at in stamps)
-        if body is None or not before or inside or not any(at >= loop.end_byte for at in stamps):
+        if body is None:
+            continue
+        before, inside = bisect_left(stamps, loop.start_byte), bisect_left(stamps, loop.end_byte)
+        if not 0 < before == inside < len(stamps):
             continue
         launched = _launched(context, body.start_byte, body.end_byte)
-        if launched is None or launched in _all_launched(context, function.start_byte, before[0]):
+        if launched is None or launched in earlier:
             continue
         end = loop.start_byte + len(context.data[loop.start_byte : body.start_byte].rstrip())
         note = {"zh": "计时从这里开始", "en": "time is taken from here"}
-        related = (Related(before[-1], before[-1] + 3, note),)
+        related = (Related(stamps[before - 1], stamps[before - 1] + 3, note),)
         yield Hit(loop.start_byte, end, args={"kernel": launched.decode()}, related=related)
         return
 
@@ -65,8 +68,10 @@ def _launched(context: Context, start: int, end: int) -> bytes | None:
 def _called_again(context: Context, function: Node) -> bool:
     """Whether the function runs several times: then its first run warms up the others."""
     name = cpp.function_name(context.file, function)
-    if not name:
-        return True
+    return not name or context.file.memo(("host_warmup.again", name), lambda: _runs_again(context, name))
+
+
+def _runs_again(context: Context, name: str) -> bool:
     view = View(context.file, 0, len(context.data))
     called = cpp.calls(view, name)
     return len(called) > 1 or any(_in_loop(c.node) for c in called)

@@ -27,6 +27,12 @@ _OTHER_KEYWORDS = {"init_method", "help", "metavar", "usage", "description", "ep
 _FIELD = re.compile(r"tcp6?://(?P<host>[\w.\[\]:-]+?):(?P<port>.*)")
 
 
+# A constant that is only the second argument of an environment look-up.
+_DEFAULTS = re.compile(rb"(?:environ\.get|getenv|setdefault)\([^,()]+,\s*(\w+)\s*\)|\bor\s+(\w+)")
+_CONSTANTS = re.compile(rb"^(\w+)\s*=\s*\d+\s*(?:#.*)?$", re.MULTILINE)
+_COMPUTED = re.compile(rb"\b(\w+)\s*=[^=\n]*(?:random|getpid|environ|getenv|free|\()")
+
+
 def hardcoded(context: Context) -> Iterator[Hit]:
     """Literal endpoints that an exported IPPORT or SHMEM_UID_SESSION_ID cannot replace."""
     for match in _QUOTED.finditer(context.nocomment):
@@ -131,8 +137,12 @@ def _is_default_for(context: Context, node: Node) -> bool:
     name = _target(context, node)
     if not name or not re.fullmatch(r"[A-Za-z_]\w*", name):
         return False
-    used = re.compile(rf"(?:environ\.get|getenv|setdefault)\([^,()]+,\s*{name}\s*\)|\bor\s+{name}\b".encode())
-    return used.search(context.code) is not None
+    return name.encode() in context.file.memo("ports_python.defaults", lambda: _found(_DEFAULTS, context.code))
+
+
+def _found(pattern: re.Pattern[bytes], text: bytes) -> frozenset[bytes]:
+    """The names a pattern's groups take out of a text."""
+    return frozenset(name for match in pattern.finditer(text) for name in match.groups() if name)
 
 
 def _is_default(node: Node) -> str | None:
@@ -174,13 +184,11 @@ def _port_is(context: Context, text: str) -> str | None:
     expression = inner[2].partition(":")[0].strip()
     names = re.findall(r"[A-Za-z_]\w*", expression)
     if re.fullmatch(r"[A-Za-z_]\w*", expression) and not inner[1]:
-        constant = re.search(rf"^{expression}\s*=\s*\d+\s*(?:#.*)?$".encode(), context.nocomment, re.MULTILINE)
-        return "default" if constant else None
+        constants = context.file.memo("ports_python.constants", lambda: _found(_CONSTANTS, context.nocomment))
+        return "default" if expression.encode() in constants else None
     literal = inner[1] or re.search(r"\b\d{4,5}\b", expression)
-    known = all(
-        not re.search(rf"\b{n}\s*=[^=\n]*(?:random|getpid|environ|getenv|free|\()".encode(), context.code)
-        for n in names
-    )
+    computed = context.file.memo("ports_python.computed", lambda: _found(_COMPUTED, context.code))
+    known = not any(name.encode() in computed for name in names)
     return "computed" if literal and names and known else None
 
 
@@ -197,13 +205,17 @@ def _fix(context: Context, node: Node, variable: str) -> Fix | None:
             return None
         text = f"os.environ.setdefault({context.text(key)}, {literal})"
         return Fix((Edit(parent.start_byte, parent.end_byte, text),), "keep")
-    bound = {i.bound for i in py.imports(context) if py.is_module_level(i.node)}
-    if "os" not in bound:
-        first = next(
-            (i.node for i in py.imports(context) if py.is_module_level(i.node) and i.module != "__future__"), None
-        )
+    os_is_bound, first = context.file.memo("ports_python.imports", lambda: _imports(context))
+    if not os_is_bound:
         if first is None or first.start_point[1] != 0:
             return None
         edits.append(Edit(first.start_byte, first.start_byte, "import os\n"))
     edits.append(Edit(node.start_byte, node.end_byte, f'os.environ.get("{variable}", {literal})'))
     return Fix(tuple(edits), "keep")
+
+
+def _imports(context: Context) -> tuple[bool, Node | None]:
+    """Whether the module binds ``os``, and its first import another may stand before."""
+    at_top = [i for i in py.imports(context) if py.is_module_level(i.node)]
+    first = next((i.node for i in at_top if i.module != "__future__"), None)
+    return any(i.bound == "os" for i in at_top), first
