@@ -164,7 +164,17 @@ def test_the_hook_is_shown_and_its_entry_exists(readme, hook):
 def test_the_hook_is_given_exactly_the_files_that_could_be_ours(hook):
     pattern = re.compile(hook["files"])
     names = [f"x{suffix}" for suffix in {*SUFFIXES, ".log", ".txt", ".bin", ".hp", ".pyc", ""}]
-    names += ["CMakeLists.txt", "MyCMakeLists.txt", "RUN.SH", "cmakelists.txt", "cmakelists", "sh", "x.sh.bak", ".sh", "x.cpp~"]
+    names += [
+        "CMakeLists.txt",
+        "MyCMakeLists.txt",
+        "RUN.SH",
+        "cmakelists.txt",
+        "cmakelists",
+        "sh",
+        "x.sh.bak",
+        ".sh",
+        "x.cpp~",
+    ]
 
     for folder in ("", "custom-ops/中/"):
         for name in names:
