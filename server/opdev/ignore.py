@@ -1,6 +1,7 @@
 """gitignore patterns exactly as git reads them, fast enough for every path of a large tree.
 
-Patterns become regular expressions over bytes (git's ``?`` is one byte, and file names need not be
+pathspec was tried first: against git itself it lets ``*``, ``!*/``, ``!*.sh`` hide what git shows,
+and fails on ``[z-a]`` (tests/test_ignore.py compares with git).  Patterns become regular expressions over bytes (git's ``?`` is one byte, and file names need not be
 UTF-8); those of one file are joined, so that a path costs one match where none is negated.
 """
 
