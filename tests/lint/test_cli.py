@@ -386,3 +386,28 @@ def test_watch_lints_again_after_a_change(operator):
 
     assert "hardcoded-endpoint" in first[0]
     assert again == "no findings in 1 file\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems' file names are Unicode")
+def test_a_name_that_is_not_utf8_leaves_the_cache_warm(lint, operator, monkeypatch):
+    odd = os.fsdecode(b"\xffrun.sh")
+    (operator / "scripts" / odd).write_text("IPPORT=tcp://127.0.0.1:1111\n")
+    first = lint("--format", "concise")
+
+    monkeypatch.setattr("opdev.lint.session.Session.lint_path", lambda *_: pytest.fail("linted again"))
+
+    assert lint("--format", "concise") == first
+
+
+def test_a_file_of_any_name_that_comes_makes_its_operator_be_looked_at_again(lint, operator, monkeypatch):
+    """Rules ask whether files are there, whatever their names."""
+    from opdev.lint.session import Session
+
+    first = lint("--format", "concise")
+    (operator / "table.inc").write_text("1\n")
+    looked = []
+    real = Session.lint_path
+    monkeypatch.setattr(Session, "lint_path", lambda session, path: looked.append(path) or real(session, path))
+
+    assert lint("--format", "concise") == first
+    assert [path.rpartition("/")[2] for path in looked] == ["run.sh"]

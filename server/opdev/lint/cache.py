@@ -72,11 +72,8 @@ class Cache:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             temporary = self._path.with_suffix(f".{os.getpid()}.tmp")
-            temporary.write_text(
-                json.dumps(self._entries, ensure_ascii=False, separators=(",", ":")),
-                encoding="utf-8",
-                errors="surrogateescape",
-            )
+            # ASCII: names that are not UTF-8 are kept as escapes and read back as they were.
+            temporary.write_text(json.dumps(self._entries, separators=(",", ":")), encoding="ascii")
             temporary.replace(self._path)
         except OSError:
             return
@@ -105,7 +102,10 @@ class Cache:
         known = self._operators.get(root)
         if known is None:
             digest = hashlib.sha256()
-            for path in sorted(Operator(root, self._session.places).walk()):
+            operator = Operator(root, self._session.places)
+            # Rules ask whether a file is there whatever its name: a name that comes or goes counts.
+            digest.update("\n".join(operator.names()).encode("utf-8", "surrogateescape"))
+            for path in sorted(operator.walk()):
                 try:
                     stat = os.stat(path)
                 except OSError:
@@ -119,5 +119,5 @@ def _folder_stamp(folder: str) -> str:
     digest = hashlib.sha256()
     for path in sorted(Path(folder).rglob("*.md")):
         stat = path.stat()
-        digest.update(f"{path}\0{stat.st_mtime_ns}\0{stat.st_size}\n".encode())
+        digest.update(f"{path}\0{stat.st_mtime_ns}\0{stat.st_size}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()

@@ -99,7 +99,17 @@ class Operator:
         if folder.endswith("/examples"):
             # SHMEM's own tree: the list that says which examples are built belongs to each of them.
             yield f"{folder}/CMakeLists.txt"
-        count = entries = 0
+        count = 0
+        for path in self.names():
+            if has_known_suffix(path.rpartition("/")[2]):
+                count += 1
+                if count > _MOST_FILES:
+                    return
+                yield path
+
+    def names(self) -> Iterator[str]:
+        """Paths of all files, bounded: what ``exists`` may be asked about."""
+        entries = 0
         for folder, names, files in os.walk(self.root):
             names[:] = sorted(n for n in names if n not in _SKIP)
             entries += len(names) + len(files)
@@ -107,11 +117,7 @@ class Operator:
                 # Dumps and profiles beside the operator: what was found before them is the operator.
                 return
             for name in sorted(files):
-                if has_known_suffix(name):
-                    count += 1
-                    if count > _MOST_FILES:
-                        return
-                    yield f"{folder}/{name}".replace("\\", "/")
+                yield f"{folder}/{name}".replace("\\", "/")
 
 
 def kind_of(path: str, data: bytes, *, in_operator: bool) -> Kind:
