@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from opdev.project import operators
@@ -133,6 +133,7 @@ FILES = st.dictionaries(st.sampled_from(["a.sh", "b.sh", "c.py", "src/d.cpp"]), 
 
 
 @settings(deadline=None)
+@example({"a.sh": b""}, {"a.sh": b"\xef\xbb\xbf"})
 @given(FILES, FILES)
 def test_the_digest_changes_exactly_with_the_files(before, after):
     def digest(files):

@@ -72,7 +72,8 @@ class Operator:
         """Changes when any file of the operator does; part of the cache key of cross-file rules."""
         digest = hashlib.sha256()
         for path, file in self._load().items():
-            digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + hashlib.sha256(file.data).digest())
+            name = f"{path}\0{file.source.encoding}\0".encode("utf-8", "surrogateescape")
+            digest.update(name + hashlib.sha256(file.data).digest())
         return digest.hexdigest()
 
     def _load(self) -> dict[str, File]:
