@@ -225,6 +225,7 @@ def low_precision_comparison(context: Context) -> Iterator[Hit]:
     where = [
         call.node for call in (*py.calls(context, "allclose", "isclose", "assert_allclose"), *_differences(context))
     ]
+    ranks = {node.id: rank for rank, node in reversed(list(enumerate(where)))}
     found: dict[int, list[tuple[Node, str, str]]] = {}
     for call in py.calls(context, "astype", "to"):
         kind = call.args[0] if call.args else None
@@ -235,9 +236,11 @@ def low_precision_comparison(context: Context) -> Iterator[Hit]:
             or name == "np.float"
         ):
             continue
-        around = next((n for n in where if n.start_byte < call.start and call.end <= n.end_byte), None)
-        if around is not None:
-            found.setdefault(around.start_byte, []).append((kind, name, name.rpartition(".")[0] + ".float64"))
+        around = [ranks[a.id] for a in ancestors(call.node) if a.id in ranks and a.start_byte < call.start]
+        if around:
+            found.setdefault(where[min(around)].start_byte, []).append(
+                (kind, name, name.rpartition(".")[0] + ".float64")
+            )
     for casts in found.values():
         kind, name, wide = casts[0]
         fix = Fix(tuple(Edit(k.start_byte, k.end_byte, w) for k, _, w in casts))

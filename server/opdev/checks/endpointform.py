@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 
 from opdev.checks import endpoints
@@ -19,6 +20,7 @@ _RDMA = range(60032, 60288)
 _URL = re.compile(rb"tcp6?://(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9_.-]+):(?P<port>\d{1,6})(?!\d)")
 _TELLTALE = (b"tcp://", b"tcp6://", b"RANDOM", b"SHMEM_UID_SESSION_ID")
 _DRAWN = re.compile(r"(?P<base>\d+)\s*\+\s*\(?\s*\$?\{?RANDOM\}?(?:\s*%\s*(?P<size>\d+))?")
+_SCHEME_ADDED = re.compile(rb"tcp6?://\"?\$\{?(\w+)|-{1,2}ip_?port[ =]\"?\$\{?(\w+)")
 _IFNAME = re.compile(r"[A-Za-z][\w.@-]*(?::inet[46])?")
 
 
@@ -109,8 +111,9 @@ def _ipport(context: Context, name: str, value: str) -> tuple[str, str]:
             return "brackets", f"tcp6://[{host}]:{port}"
         return "", ""
     if not found.scheme:
-        added = rf"tcp6?://\"?\$\{{?{name}\b|-{{1,2}}ip_?port[ =]\"?\$\{{?{name}\b"
-        if not found.numeric_host or re.search(added.encode(), context.code):
+        if not found.numeric_host or name.encode() in context.file.memo(
+            "endpointform.schemes", partial(_given_schemes, context)
+        ):
             return "", ""
         return "no-scheme", f"{'tcp6' if found.host.startswith('[') else 'tcp'}://{value}"
     if found.scheme not in ("tcp://", "tcp6://"):
@@ -118,6 +121,11 @@ def _ipport(context: Context, name: str, value: str) -> tuple[str, str]:
     if found.scheme == "tcp://" and found.host.startswith("["):
         return "brackets", f"tcp6://{found.host}:{found.port}"
     return "", ""
+
+
+def _given_schemes(context: Context) -> frozenset[bytes]:
+    """Variables that a scheme is put before where they are used."""
+    return frozenset(name for match in _SCHEME_ADDED.finditer(context.code) for name in match.groups() if name)
 
 
 def _session(value: str) -> tuple[str, str]:
@@ -160,14 +168,14 @@ def _endpoint(given: bash.Assignment) -> endpoints.Endpoint | None:
 def ignored_sock_ifname(context: Context) -> Iterator[Hit]:
     """SHMEM_UID_SOCK_IFNAME exported next to SHMEM_UID_SESSION_ID, which wins."""
     exported = {
-        name: [a for a in bash.assignments(context) if a.name == name and a.keyword == "export" and a.raw.strip("\"'")]
+        name: [a for a in bash.assigned(context).get(name, []) if a.keyword == "export" and a.raw.strip("\"'")]
         for name in (SESSION, "SHMEM_UID_SOCK_IFNAME")
     }
+    blocks = {_block(session) for session in exported[SESSION]}
     for ifname in exported["SHMEM_UID_SOCK_IFNAME"]:
-        for session in exported[SESSION]:
-            if _block(ifname) == _block(session):
-                yield Hit(ifname.node.start_byte, ifname.node.end_byte)
-                return
+        if _block(ifname) in blocks:
+            yield Hit(ifname.node.start_byte, ifname.node.end_byte)
+            return
 
 
 def _block(given: bash.Assignment) -> int:
@@ -198,15 +206,16 @@ def bad_port_range(context: Context) -> Iterator[Hit]:
 
 def _doubled(context: Context) -> Iterator[Hit]:
     """``tcp://`` put before a value that has it already."""
-    for match in re.finditer(rb"(?P<scheme>tcp6?://)\"?\$\{?(?P<name>\w+)\}?", context.code):
+    first: dict[str, bash.Assignment] = {}
+    for given in bash.assignments(context):
+        if (given.value or "").strip().startswith(("tcp://", "tcp6://")):
+            first.setdefault(given.name, given)
+    for match in re.finditer(rb"(?P<scheme>tcp6?://)\"?\$\{?(?P<name>\w+)\}?", context.code) if first else ():
         name = match["name"].decode()
-        for given in bash.assignments(context):
-            value = (given.value or "").strip()
-            if given.name == name and given.node.start_byte < match.start() and value.startswith(("tcp://", "tcp6://")):
-                start, end = match.span("scheme")
-                args = {"name": name, "value": value}
-                yield Hit(start, end, args=args, fix=Fix((Edit(start, end, ""),)))
-                break
+        if name in first and first[name].node.start_byte < match.start():
+            start, end = match.span("scheme")
+            args = {"name": name, "value": (first[name].value or "").strip()}
+            yield Hit(start, end, args=args, fix=Fix((Edit(start, end, ""),)))
 
 
 def doubled_scheme(context: Context) -> Iterator[Hit]:

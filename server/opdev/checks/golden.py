@@ -176,12 +176,18 @@ def numpy_bfloat16(context: Context) -> Iterator[Hit]:
 
 
 def _ml_dtypes(context: Context, node: Node) -> Fix | None:
+    how = context.file.memo("golden.ml_dtypes", lambda: _how_to_name(context))
+    return Fix((*how[0], Edit(node.start_byte, node.end_byte, how[1]))) if how is not None else None
+
+
+def _how_to_name(context: Context) -> tuple[tuple[Edit, ...], str] | None:
+    """The import to add for the type of ml_dtypes, and its name; None where there is no place for one."""
     if binds(context, "ml_dtypes"):
-        return Fix((Edit(node.start_byte, node.end_byte, "ml_dtypes.bfloat16"),))
+        return (), "ml_dtypes.bfloat16"
     if any(one.bound == "bfloat16" and one.module == "ml_dtypes" for one in py.imports(context)):
-        return Fix((Edit(node.start_byte, node.end_byte, "bfloat16"),))
+        return (), "bfloat16"
     added = add_import(context, "import ml_dtypes")
-    return Fix((added, Edit(node.start_byte, node.end_byte, "ml_dtypes.bfloat16"))) if added is not None else None
+    return ((added,), "ml_dtypes.bfloat16") if added is not None else None
 
 
 def hardcoded_dtype(context: Context) -> Iterator[Hit]:

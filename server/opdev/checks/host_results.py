@@ -216,8 +216,10 @@ def _ignored(context: Context, call: Call) -> bool:
         return True
     if above is not None and above.type == "argument_list" and above.parent is not None:
         callee = above.parent.child_by_field_name("function")
-        own = re.search(rb"#[ \t]*define[ \t]+ACL_CHECK\b", context.nocomment) is not None
-        return callee is not None and context.text(callee) == "ACL_CHECK" and not own
+        if callee is None or context.text(callee) != "ACL_CHECK":
+            return False
+        own = re.compile(rb"#[ \t]*define[ \t]+ACL_CHECK\b")
+        return context.file.memo("host_results.acl_check", lambda: own.search(context.nocomment) is None)
     if above is not None and above.type == "assignment_expression":
         left = above.child_by_field_name("left")
         operator = above.child_by_field_name("operator")

@@ -90,13 +90,19 @@ def _python_endpoint(context: Context, call: py.Call) -> str | None:
     text = py.string_value(context.file, node) if node is not None else None
     if node is not None and node.type == "identifier":
         name = context.text(node)
-        given = re.findall(
-            rf"(?m)^[ \t]*{re.escape(name)}[ \t]*=[ \t]*(.+)$", context.nocomment.decode("utf-8", "replace")
-        )
+        given = context.file.memo("ports_again.values", lambda: _values(context)).get(name, [])
         literal = re.fullmatch(r"""["']([^"']+)["']\s*""", given[0]) if len(given) == 1 else None
         text = literal[1] if literal is not None else None
     found = endpoints.parse(text) if text is not None else None
     return text if found is not None and found.port else None
+
+
+def _values(context: Context) -> dict[str, list[str]]:
+    """The values each name is given, one a line."""
+    found: dict[str, list[str]] = {}
+    for match in re.finditer(rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(.+)$", context.nocomment):
+        found.setdefault(match[1].decode("utf-8", "replace"), []).append(match[2].decode("utf-8", "replace"))
+    return found
 
 
 def endpoint_shared_with_run(context: Context) -> Iterator[Hit]:

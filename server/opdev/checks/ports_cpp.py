@@ -113,6 +113,10 @@ def _last_name(context: Context, node: Node) -> str:
 
 def _always_given(context: Context, name: str) -> bool:
     """Whether the arguments replace the default on every run: ``ipport = argv[3];`` under no condition."""
+    return context.file.memo(("ports_cpp.given", name), lambda: _given_by_arguments(context, name))
+
+
+def _given_by_arguments(context: Context, name: str) -> bool:
     for at in context.find(name):
         node = context.file.root.named_descendant_for_byte_range(at, at + len(name))
         assigned = ancestor(node, "assignment_expression") if node is not None else None

@@ -30,6 +30,7 @@ def unprefixed_public_name(context: Context) -> Iterator[Hit]:
 
 
 def _macros(context: Context) -> Iterator[Hit]:
+    gone = set(re.findall(rb"#[ \t]*undef[ \t]+(\w+)", context.code))
     for match in _MACRO.finditer(context.code):
         name = match["name"]
         args = {"name": name.decode()}
@@ -42,8 +43,7 @@ def _macros(context: Context) -> Iterator[Hit]:
             continue
         # Guards, aliases of old names, and helpers that are gone at the end of the header.
         alias = name.startswith(b"SHMEM") and b"ACLSHMEM" in match["rest"]
-        undone = re.search(rb"#[ \t]*undef[ \t]+%s\b" % name, context.code) is not None
-        if not (_GUARD.match(name) or alias or undone):
+        if not (_GUARD.match(name) or alias or name in gone):
             yield Hit(*match.span("name"), args=args)
 
 

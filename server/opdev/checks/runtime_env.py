@@ -115,13 +115,14 @@ def environment_order(context: Context) -> Iterator[Hit]:
         found = bash.in_function(node)
         return found.start_byte if found is not None else -1
 
-    shmem = [(c, w) for c, w, path in sourced(context) if is_shmem_env(path)]
-    cann = [(c, w) for c, w, path in sourced(context) if is_cann_env(path)]
+    # The first of each function: where that is late, all are.
+    shmem = {scope(c.node): (c, w) for c, w, path in reversed(sourced(context)) if is_shmem_env(path)}
+    cann = {scope(c.node): (c, w) for c, w, path in reversed(sourced(context)) if is_cann_env(path)}
     for pattern, sources, key in ((_BUILD_LIB, shmem, "default"), (_LIB64, cann, "cann")):
         for assigned, start, end, part in _library_parts(context, pattern):
-            here = [(c, w) for c, w in sources if scope(c.node) == scope(assigned.node)]
-            if here and all(c.start > end for c, _ in here):
-                word = here[0][1]
+            first = sources.get(scope(assigned.node))
+            if first is not None and first[0].start > end:
+                word = first[1]
                 note = {"zh": "之后才 source", "en": "sourced only here"}
                 yield Hit(
                     start,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from opdev.checks.pe_launch import binary_range, expanded, launches, values
@@ -97,17 +98,32 @@ def leftover_watchdog(context: Context) -> Iterator[Hit]:
     for node in walk(context.file.root):
         if node.type not in ("subshell", "compound_statement") or not _in_background(node):
             continue
-        inside = [c for c in bash.commands(context) if node.start_byte <= c.start < node.end_byte]
+        inside = bash.commands_in(context, node.start_byte, node.end_byte)
         if not {"sleep", "kill"} <= {c.name for c in inside}:
             continue
-        later = context.code[node.end_byte :]
-        saved = re.match(rb"\s*&\s*[;\n]?\s*(?:local\s+|declare\s+)?(\w+)=[\"']?\$!", later)
-        if saved and re.search(rb"\bkill\b[^\n]*\$\{?%s\b" % saved.group(1), later):
-            continue
-        if not saved and re.search(rb"\bkill\b[^\n]*(?:\$!|%%|%\d)", later):
+        saved = _SAVED.match(context.code, node.end_byte)
+        killed = context.file.memo("runtime_pes.killed", lambda: _killed(context.code))
+        if killed.get(saved[1] if saved else b"", -1) >= node.end_byte:
             continue
         sleep = next(c for c in inside if c.name == "sleep")
         yield Hit(sleep.start, sleep.end)
+
+
+_SAVED = re.compile(rb"\s*&\s*[;\n]?\s*(?:local\s+|declare\s+)?(\w+)=[\"']?\$!")
+_KILLED = re.compile(rb"(?P<kill>\bkill\b)|\$\{?(?P<name>\w+)|(?P<job>\$!|%%|%\d)")
+
+
+def _killed(code: bytes) -> dict[bytes, int]:
+    """The last ``kill`` that is given each variable (under the empty name: a job as such)."""
+    found: dict[bytes, int] = {}
+    for line in re.finditer(rb"\bkill\b[^\n]*", code):
+        last = line.start()
+        for match in _KILLED.finditer(code, *line.span()):
+            if match["kill"]:
+                last = match.start()
+            else:
+                found[match["name"] or b""] = last
+    return found
 
 
 def _in_background(node: Node) -> bool:
@@ -229,14 +245,14 @@ def shared_output(context: Context) -> Iterator[Hit]:
         parent = command.node.parent
         if loop is None or not command.background or parent is None or parent.type != "redirected_statement":
             continue
-        counters = _loop_variables(context, loop)
+        counters = context.file.memo(("runtime_pes.counters", loop.id), partial(_loop_variables, context, loop))
         for redirect in parent.named_children:
             target = redirect.child_by_field_name("destination") if redirect.type == "file_redirect" else None
             if target is None or not any(c.type in (">", "&>", ">|") for c in redirect.children):
                 continue
             text = context.text(target)
             names = set(re.findall(r"\$\{?(\w+)", text)) | set(re.findall(r"\$\{?(\w+)", expanded(context, text)))
-            inner = {a.name for a in bash.assignments(context) if loop.start_byte <= a.node.start_byte < loop.end_byte}
+            inner = context.file.memo(("runtime_pes.inner", loop.id), partial(_assigned_in, context, loop))
             if (
                 "/dev/" in text
                 or names & (counters | inner)
@@ -245,6 +261,10 @@ def shared_output(context: Context) -> Iterator[Hit]:
             ):
                 continue
             yield Hit(target.start_byte, target.end_byte, args={"file": text.strip("\"'")})
+
+
+def _assigned_in(context: Context, node: Node) -> set[str]:
+    return {a.name for a in bash.assignments_in(context, node.start_byte, node.end_byte)}
 
 
 def _loop_variables(context: Context, loop: Node) -> set[str]:
@@ -258,7 +278,7 @@ def _loop_variables(context: Context, loop: Node) -> set[str]:
             head = context.code[here.start_byte : here.start_byte + 200].split(b"do", 1)[0]
             found |= {w.decode() for w in re.findall(rb"[A-Za-z_]\w*", head)} - {"for"}
         elif here.type in ("while_statement", "until_statement"):
-            found |= {a.name for a in bash.assignments(context) if here.start_byte <= a.node.start_byte < here.end_byte}
+            found |= _assigned_in(context, here)
             found |= {
                 w.decode()
                 for w in re.findall(rb"read\s+(?:-\w+\s+)*(\w+)", context.code[here.start_byte : here.end_byte])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -125,6 +126,7 @@ def hardcoded_python(context: Context) -> Iterator[Hit]:
 
 def unknown_option_ignored(context: Context) -> Iterator[Hit]:
     """An option loop whose ``case`` has no branch for what it does not know."""
+    shifted = [c.start for c in bash.commands(context) if c.name == "shift"]
     for node in walk(context.file.root):
         if node.type != "case_statement":
             continue
@@ -149,11 +151,8 @@ def unknown_option_ignored(context: Context) -> Iterator[Hit]:
             continue
         if not patterns:
             continue
-        shifts = any(
-            c.name == "shift" and not node.start_byte <= c.start < node.end_byte
-            for c in bash.commands(context)
-            if loop.start_byte <= c.start < loop.end_byte
-        )
+        in_loop, in_case = (bisect_left(shifted, n.end_byte) - bisect_left(shifted, n.start_byte) for n in (loop, node))
+        shifts = in_loop > in_case
         endless = loop.type == "while_statement" and not getopts and not shifts
         key = "endless" if endless else "default"
         fix = Fix((_default_branch(context, node, asked, getopts),), applicability="safe" if endless else "unsafe")

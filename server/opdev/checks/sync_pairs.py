@@ -134,7 +134,7 @@ def unpaired_cross_core_flag(context: Context) -> Iterator[Hit]:
     stages = cpp.constants(context.file).get("WORKSPACE_STAGES")
     for match in _CROSS.finditer(context.code):
         name = _flag(match["args"])
-        function = next((f for f in cpp.functions(context) if f.start_byte <= match.start() < f.end_byte), None)
+        function = cpp.function_at(context.file, match.start())
         named = {n for _, n in cpp.parameters(context.file, function)} if function is not None else set()
         if len(sides.get(name, ())) == 1 and name and name not in named:
             text = match.group().rstrip(b"; \t\r\n")

@@ -103,6 +103,10 @@ def binding_not_linked(context: Context) -> Iterator[Hit]:
     yield Hit(first.start, first.end, "kernel", args, related=related)
 
 
+_OWN_NAMESPACE = re.compile(rb"\bnamespace\s+ShmemKernel\b([^}]*)")
+_CALLABLE = re.compile(rb"\b(\w+)\s*\(")
+
+
 def undeclared_kernel(context: Context) -> Iterator[Hit]:
     """``ShmemKernel::f(…)`` that no header of the shared folder declares."""
     project = context.project
@@ -117,15 +121,15 @@ def undeclared_kernel(context: Context) -> Iterator[Hit]:
         return
     if any(name.startswith("..") for name in included):
         return
-    declared = b"\n".join([*(f.code for f in headers.values()), b""])
+    own = b"\n".join(_OWN_NAMESPACE.findall(context.code))
+    declared = {name for text in (own, *(f.code for f in headers.values())) for name in _CALLABLE.findall(text)}
     seen: set[str] = set()
     for match in _KERNEL.finditer(context.code):
         name = match["name"].decode()
         call = cpp.call_at(context.file, match.start("name"), match.end("name"))
         if call is None or name in seen:
             continue
-        own = re.search(rb"\bnamespace\s+ShmemKernel\b[^}]*\b" + match["name"] + rb"\s*\(", context.code)
-        if own or re.search(rb"\b" + match["name"] + rb"\s*\(", declared):
+        if match["name"] in declared:
             continue
         seen.add(name)
         header = headers[_KERNELS_HEADER]

@@ -6,6 +6,7 @@ Names are searched in blanked text first; the tree is asked only where one was f
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -189,10 +190,21 @@ _WITHOUT_FUNCTIONS = {"expression_statement", "comment", "preproc_include", "pre
 
 def functions(view: View) -> list[Node]:
     """Function definitions in the range, in text order."""
+    every, starts = _functions(view.file)
+    return every[bisect_left(starts, view.start) : bisect_left(starts, view.end)]
 
-    def collect() -> list[Node]:
+
+def function_at(file: File, offset: int) -> Node | None:
+    """The function definition that holds an offset."""
+    every, starts = _functions(file)
+    index = bisect_right(starts, offset) - 1
+    return every[index] if index >= 0 and offset < every[index].end_byte else None
+
+
+def _functions(file: File) -> tuple[list[Node], list[int]]:
+    def collect() -> tuple[list[Node], list[int]]:
         found: list[Node] = []
-        for segment in view.file.segments:
+        for segment in file.segments:
             stack = [segment.node] if segment.node is not None else []
             while stack:
                 node = stack.pop()
@@ -200,10 +212,9 @@ def functions(view: View) -> list[Node]:
                     found.append(node)
                 elif node.type not in _WITHOUT_FUNCTIONS:
                     stack.extend(reversed(node.named_children))
-        return found
+        return found, [f.start_byte for f in found]
 
-    every = view.file.memo("cpp.functions", collect)
-    return [f for f in every if view.start <= f.start_byte < view.end]
+    return file.memo("cpp.functions", collect)
 
 
 def function_name(file: File, function: Node) -> str:
