@@ -209,6 +209,7 @@ def build_for_other_soc(context: Context) -> Iterator[Hit]:
     own = [f for f in project.files("kernel") if posixpath.dirname(f.place.relative) in ("", "src")]
     simt = any(re.search(rb"\bsimt::", f.code) for f in own)
     whole = any("950" in b.options.get("-soc_type", "") for b in calls)
+    without_simt = not any("-enable_simt" in b.options for b in calls)
     for build in calls:
         soc = build.options.get("-soc_type", "")
         end = build.script.end
@@ -217,6 +218,5 @@ def build_for_other_soc(context: Context) -> Iterator[Hit]:
             yield Hit(build.script.start, end, args={"soc": new[0]}, fix=fix)
         elif names and not new and "950" in soc:
             yield Hit(build.script.start, end, "older", {"soc": names[0], "given": soc})
-        plain = "-examples" in build.options and not any("-enable_simt" in b.options for b in calls)
-        if simt and plain:
+        if simt and without_simt and "-examples" in build.options:
             yield Hit(build.script.start, end, "simt", fix=Fix((Edit(end, end, " -enable_simt"),), "simt"))

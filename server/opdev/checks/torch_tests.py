@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -49,7 +50,11 @@ def same_seed_on_every_pe(context: Context) -> Iterator[Hit]:
             continue
         pe = next((p for p in _parameters(context, function) if p in _PE), None)
         # A loop over all PEs after the seed makes everybody's data in every process: there it must be one seed.
-        if pe is None or _loops_over_pes(context, function, call.end) or not _draws_after(draws, function, call.end):
+        if (
+            pe is None
+            or _last_loop_over_pes(context, function) > call.end
+            or not _draws_after(draws, function, call.end)
+        ):
             continue
         seed = context.text(node)
         fix = Fix((Edit(node.start_byte, node.end_byte, f"{seed} + {pe}"),))
@@ -61,10 +66,16 @@ def _parameters(context: Context, function: Node) -> list[str]:
     return [] if listed is None else [context.text(n) for n in walk(listed) if n.type == "identifier"]
 
 
-def _loops_over_pes(context: Context, function: Node, after: int) -> bool:
-    """A loop (or comprehension) over a range below a seed, other than the worker's repeats."""
+def _last_loop_over_pes(context: Context, function: Node) -> int:
+    """Where a function's last loop (or comprehension) over all PEs begins, other than the worker's repeats; -1 for none."""
+    return context.file.memo(
+        ("torch_tests.loops", function.id), lambda: max(_loops_over_pes(context, function), default=-1)
+    )
+
+
+def _loops_over_pes(context: Context, function: Node) -> Iterator[int]:
     for node in walk(function):
-        if node.type in ("for_statement", "for_in_clause") and node.start_byte > after:
+        if node.type in ("for_statement", "for_in_clause"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             if (
                 left is not None
@@ -73,12 +84,12 @@ def _loops_over_pes(context: Context, function: Node, after: int) -> bool:
                     r"pes?\b|rank|world|PES|size", context.text(left) + " " + context.text(right), re.IGNORECASE
                 )
             ):
-                return True
-    return False
+                yield node.start_byte
 
 
 def _draws_after(draws: list[py.Call], function: Node, after: int) -> bool:
-    return any(after <= c.start < function.end_byte for c in draws)
+    index = bisect_left(draws, after, key=lambda draw: draw.start)
+    return index < len(draws) and draws[index].start < function.end_byte
 
 
 def missing_set_device(context: Context) -> Iterator[Hit]:

@@ -18,11 +18,14 @@ def reports(
             "malformed-suppression",
             Hit(bad.start, bad.end, bad.problem, {"text": file.source.text(bad.start, bad.end)}),
         )
+    guesses: dict[str, str | None] = {}
     for directive in found.directives:
         for name, (start, end) in zip(directive.names, directive.name_spans, strict=True):
             rule = known.get(name.lower())
             if rule is None:
-                yield "unknown-suppression", _unknown(name, start, end, known)
+                if name not in guesses:
+                    guesses[name] = _guess(name, known)
+                yield "unknown-suppression", _unknown(name, start, end, guesses[name])
             elif name.lower() in (alias.lower() for alias in rule.aliases):
                 fix = Fix((Edit(start, end, rule.name),))
                 yield "unknown-suppression", Hit(start, end, "renamed", {"name": name, "new": rule.name}, fix)
@@ -31,13 +34,17 @@ def reports(
         yield "unused-suppression", Hit(start, end, args={"name": name}, fix=_remove(directive, index))
 
 
-def _unknown(name: str, start: int, end: int, known: Mapping[str, Rule]) -> Hit:
+def _guess(name: str, known: Mapping[str, Rule]) -> str | None:
+    """The rule whose name comes nearest."""
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), list(known), n=1)
-    if not near:
+    return known[near[0]].name if near else None
+
+
+def _unknown(name: str, start: int, end: int, guess: str | None) -> Hit:
+    if guess is None:
         return Hit(start, end, "default", {"name": name})
-    guess = known[near[0]].name
     return Hit(start, end, "near", {"name": name, "guess": guess}, Fix((Edit(start, end, guess),)))
 
 

@@ -7,6 +7,7 @@ as unused only if every rule it names really ran on the file.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -53,18 +54,57 @@ class Suppressions:
 
     directives: list[Directive] = field(default_factory=list)
     malformed: list[Malformed] = field(default_factory=list)
+    _index: dict[str, _Named] | None = None
 
     def covering(self, rule: Rule, first: int, last: int) -> Directive | None:
         """The directive that silences ``rule`` on lines ``first`` to ``last``, if any."""
         words = {rule.name.lower(), rule.id.lower(), *(w.lower() for w in (*rule.covers, *rule.aliases))}
-        for directive in self.directives:
-            for name in directive.names:
-                if name.lower() in words and (
-                    directive.first <= first <= directive.last or directive.first <= last <= directive.last
-                ):
-                    directive.used.add(name)
-                    return directive
-        return None
+        if self._index is None:
+            self._index = _by_name(self.directives)
+        named = [self._index[word] for word in words if word in self._index]
+        places = [at for one in named for line in (first, last) if (at := one.covering(line)) is not None]
+        if not places:
+            return None
+        directive = self.directives[min(places)]
+        directive.used.add(next(name for name in directive.names if name.lower() in words))
+        return directive
+
+
+class _Named:
+    """The directives of one name, by their places in the text's order."""
+
+    def __init__(self) -> None:
+        self.whole: int | None = None
+        """The first that covers the file."""
+        self.places: list[int] = []
+        self.firsts: list[int] = []
+        self.reach: list[int] = []
+        """The last line that this one or any before it covers."""
+
+    def add(self, place: int, directive: Directive) -> None:
+        if directive.verb == "ignore-file":
+            self.whole = place if self.whole is None else self.whole
+            return
+        self.places.append(place)
+        self.firsts.append(directive.first)
+        self.reach.append(max(directive.last, self.reach[-1]) if self.reach else directive.last)
+
+    def covering(self, line: int) -> int | None:
+        """The place of the first that covers a line."""
+        # The first to reach the line covers it, unless it begins below, as all behind it then do.
+        index = bisect_left(self.reach, line)
+        found = self.places[index] if index < len(self.places) and self.firsts[index] <= line else None
+        if self.whole is None or found is None:
+            return self.whole if found is None else found
+        return min(self.whole, found)
+
+
+def _by_name(directives: list[Directive]) -> dict[str, _Named]:
+    found: dict[str, _Named] = {}
+    for place, directive in enumerate(directives):
+        for name in directive.names:
+            found.setdefault(name.lower(), _Named()).add(place, directive)
+    return found
 
 
 def find(file: File) -> Suppressions:
