@@ -15,7 +15,7 @@ from opdev.checks.tensor_views import Views
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import py
-from opdev.syntax.tree import ancestor
+from opdev.syntax.tree import ancestor, ancestors
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -111,11 +111,14 @@ def _documented(
 
 def _binding_calls(context: Context) -> Iterator[tuple[str, py.Call]]:
     """Calls of ShmemOps objects' methods that hand memory to a kernel: (class, call)."""
-    bound: list[tuple[str, str, Node | None]] = []
+    # By name and function, the first each: (place, class); None for what is seen in all functions.
+    bound: dict[tuple[str, int | None], tuple[int, str]] = {}
     for match in _BOUND.finditer(context.code):
         node = context.node_at(match.start("name"), match.end("name"))
         name = re.sub(rb"\s+", b"", match["name"]).decode()
-        bound.append((name, match["cls"].decode(), py.function_of(node) if node is not None else None))
+        function = py.function_of(node) if node is not None else None
+        seen_in = function.id if function is not None and not name.startswith("self.") else None
+        bound.setdefault((name, seen_in), (match.start(), match["cls"].decode()))
     for method in _KERNEL_METHODS:
         for call in py.calls(context, method):
             owner = call.dotted.rpartition(".")[0]
@@ -123,14 +126,10 @@ def _binding_calls(context: Context) -> Iterator[tuple[str, py.Call]]:
             if direct:
                 yield f"{direct[1]}.{method}", call
                 continue
-            for name, cls, function in bound:
-                if name == owner and (function is None or owner.startswith("self.") or _inside(call.node, function)):
-                    yield f"{cls}.{method}", call
-                    break
-
-
-def _inside(node: Node, function: Node) -> bool:
-    return function.start_byte <= node.start_byte < function.end_byte
+            around = (None, *(a.id for a in ancestors(call.node)))
+            known = [bound[owner, scope] for scope in around if (owner, scope) in bound]
+            if known:
+                yield f"{min(known)[1]}.{method}", call
 
 
 def _bound(context: Context, views: Views, operator: str, call: py.Call) -> Iterator[Hit]:
@@ -171,12 +170,15 @@ def _through_parameter(
     if function is None or named is None or function.type != "function_definition":
         return
     name, order = context.text(node), _parameters(context, function)
-    body = context.code[function.start_byte : function.end_byte]
-    own = re.escape(name.encode())
-    # Set anew, checked or made contiguous in between: the function sees to it.
-    if name not in order or re.search(rb"\b%s\s*(?:=[^=]|:\s*\w+\s*=)|contiguous" % own, body.partition(b":")[2]):
+    key = ("contiguous.handed_on", function.id, name)
+    if name not in order or not context.file.memo(key, lambda: _handed_on(context, function, name)):
         return
     method = bool(order) and order[0] in ("self", "cls")
+    # Who passes it on twice, or is defined twice, gets a view from the same calls.
+    told = (context.text(named), order.index(name), name, method, message, *args.values())
+    if told in views.told:
+        return
+    views.told.add(told)
     for call in py.calls(context, context.text(named)):
         owner = call.dotted.rpartition(".")[0]
         if (method and owner != "self") or (not method and owner) or py.function_of(call.node) == function:
@@ -187,6 +189,13 @@ def _through_parameter(
             continue
         if views.of(given) is not None:
             yield from _argument(context, views, given, message, args)
+
+
+def _handed_on(context: Context, function: Node, name: str) -> bool:
+    """Whether a parameter is left as it came; set anew, checked or made contiguous in between the function sees to it."""
+    body = context.code[function.start_byte : function.end_byte].partition(b":")[2]
+    own = re.escape(name.encode())
+    return re.search(rb"\b%s\s*(?:=[^=]|:\s*\w+\s*=)|contiguous" % own, body) is None
 
 
 def _parameters(context: Context, function: Node) -> list[str]:

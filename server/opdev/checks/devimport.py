@@ -143,12 +143,9 @@ def _dynamic(context: Context) -> Iterator[_Found]:
 
 
 def _loader_calls(context: Context) -> list[py.Call]:
-    found = py.calls(context, *_LOADERS)
-    for one in py.imports(context):
-        # from importlib import import_module as load
-        if one.name in _LOADERS and one.bound != one.name:
-            found += py.calls(context, one.bound)
-    return found
+    # from importlib import import_module as load
+    renamed = {one.bound: None for one in py.imports(context) if one.name in _LOADERS and one.bound != one.name}
+    return py.calls(context, *_LOADERS, *renamed)
 
 
 def _literal_tail(context: Context, node: Node) -> str | None:

@@ -116,6 +116,10 @@ def _ignoring_default(context: Context, node: Node, match: re.Match[str], variab
 
 def _port_is(context: Context, port: str, depth: int = 0) -> str | None:
     """How a port comes about: ``fixed``, ``computed`` (the same for the same arguments) or None."""
+    return context.file.memo(("ports.port", port, depth), lambda: _port_comes(context, port, depth))
+
+
+def _port_comes(context: Context, port: str, depth: int) -> str | None:
     port = re.sub(r"^\$\(\s*expr\s+(.*)\)$", r"$((\1))", port)
     if _CHANCE.search(port) or depth > 3:
         return None

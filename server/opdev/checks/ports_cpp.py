@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,10 @@ def hardcoded(context: Context) -> Iterator[Hit]:
 
 def _never_replaced(context: Context, name: str) -> bool:
     """Whether a program gives a variable its endpoint once and for all: no other assignment, no way to hand it out."""
+    return context.file.memo(("ports_cpp.fixed", name), lambda: _given_once(context, name))
+
+
+def _given_once(context: Context, name: str) -> bool:
     if next(context.find("main"), None) is None or context.file.path.endswith((".h", ".hpp")):
         return False
     word = re.escape(name.encode())
@@ -134,7 +139,9 @@ def _given_by_arguments(context: Context, name: str) -> bool:
 def _asks_environment(context: Context, node: Node) -> bool:
     """Whether the environment was asked first, in the same expression or by the condition around it."""
     function = ancestor(node, "function_definition") or context.root
-    if b"getenv" not in context.data[function.start_byte : node.end_byte]:
+    asked = context.file.memo("ports_cpp.getenv", lambda: [m.start() for m in re.finditer(rb"getenv", context.data)])
+    index = bisect_left(asked, function.start_byte)
+    if index == len(asked) or asked[index] >= node.end_byte:
         return False
     for above in ancestors(node):
         if above.type == "conditional_expression":
