@@ -42,6 +42,8 @@ class Views:
 
     def __init__(self, file: File) -> None:
         self.file = file
+        self.told: set[tuple[object, ...]] = set()
+        """What whoever asks has reported by now."""
 
     def _text(self, node: Node) -> str:
         return self.file.source.text(node.start_byte, node.end_byte)
