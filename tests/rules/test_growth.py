@@ -26,14 +26,6 @@ MOST = 1.6
 """How much more than its share of the text the longer file may take: n log n and a bit."""
 
 
-PRODUCTS = {
-    # Copied, all copies bind one name: each import is moved into each function, each use may see each binding.
-    "top-level-dev-import": "a fix names every function that uses the import",
-    "missing-contiguous": "a view is followed to every call of the one function that is defined again and again",
-}
-"""Rules whose answer is itself a product when one name is defined many times; time for those is in `report`."""
-
-
 def bad(page):
     return [example for example in page.examples if example.role == "bad"]
 
@@ -79,12 +71,7 @@ class Copies:
 
 @pytest.mark.parametrize(
     ("page", "example"),
-    [
-        pytest.param(page, example, id=f"{page.rule.name}:{example.line}")
-        for page in ALL
-        if page.rule.name not in PRODUCTS
-        for example in bad(page)
-    ],
+    [pytest.param(page, example, id=f"{page.rule.name}:{example.line}") for page in ALL for example in bad(page)],
 )
 def test_calls_grow_with_the_text(page, example):
     copies = Copies(page, example)
