@@ -52,17 +52,6 @@ def insert_at(data: bytes, offset: int, text: str) -> Edit | None:
     return Edit(offset, offset, "".join(f"{line}\n{indent}" for line in text.split("\n")))
 
 
-def insert_after(view: View, event: Event, text: str) -> Edit | None:
-    """Insert the lines of ``text`` after the call's statement, indented as it is."""
-    statement = statement_of(view, event)
-    if statement is None or block_of(view, event) < 0:
-        return None
-    indent = indent_at(view.data, event.start)
-    if indent is None:
-        return None
-    return Edit(statement.end_byte, statement.end_byte, "".join(f"\n{indent}{line}" for line in text.split("\n")))
-
-
 def related(event: Event, note: Text) -> Related:
     """The call as another place to look at."""
     return Related(event.name_start, event.name_end, note)

@@ -59,9 +59,6 @@ def collect(paths: Sequence[str], configs: Configs, *, force_exclude: bool = Fal
     return result
 
 
-Ignored = Callable[[str, bool], bool]
-
-
 def _walk(top: str, configs: Configs, problems: list[tuple[str, str]]) -> Iterator[Found]:
     stack: list[tuple[str, list[tuple[str, Patterns]]]] = [(top, _ignores_above(top))]
     while stack:

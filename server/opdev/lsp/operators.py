@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from opdev.lsp.documents import Documents
 from opdev.project.operators import Operator, kind_of, read_disk
@@ -77,14 +77,6 @@ class Operators:
         """Rules or places changed: all of it."""
         self._live.clear()
         self._kept.clear()
-
-    def roots(self) -> Iterator[str]:
-        """Operators somebody has a file open in."""
-        for document in list(self._documents.open.values()):
-            if document.local:
-                root = self._places.of(document.path).root
-                if root is not None:
-                    yield root
 
 
 def _stamp(path: str) -> _Stamp | None:

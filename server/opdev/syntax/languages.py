@@ -19,17 +19,16 @@ _MODULES = {
     "yaml": ("tree_sitter_yaml", "language"),
     "markdown": ("tree_sitter_markdown", "language"),
 }
-LANGUAGES = tuple(_MODULES)
 
 
 @cache
 def language(name: str) -> Language:
-    """The grammar of one of LANGUAGES; KeyError for any other name."""
+    """The grammar of a language of ``_MODULES``; KeyError for any other name."""
     module, function = _MODULES[name]
     return Language(getattr(import_module(module), function)())
 
 
 @cache
 def parser(name: str) -> Parser:
-    """A parser for one of LANGUAGES (one a process: parsing holds the interpreter lock anyway)."""
+    """A parser for a language of ``_MODULES`` (one a process: parsing holds the interpreter lock anyway)."""
     return Parser(language(name))
