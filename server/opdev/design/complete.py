@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -116,13 +116,18 @@ def _read(line: str) -> _Line | None:
     rest = text[column:]
     if not rest or rest.startswith("#"):
         return None
+    return _line(rest, column)[0]
+
+
+def _line(rest: str, column: int) -> tuple[_Line, re.Match[str] | None]:
+    """What stands at ``column``, taken apart, and the match of its key."""
     dashes: list[int] = []
     while match := _DASH.match(rest):
         dashes.append(column)
         column, rest = column + match.end(), rest[match.end() :]
     found = _KEY.match(rest)
     key = next((g for g in found.groups() if g is not None), "").strip() if found else None
-    return _Line(column, key, tuple(dashes), rest)
+    return _Line(column, key, tuple(dashes), rest), found
 
 
 def _place(fence: Fence, inner: int) -> _Place | None:
@@ -135,12 +140,8 @@ def _place(fence: Fence, inner: int) -> _Place | None:
     rest = before[column:]
     if rest.startswith("#") or " #" in rest:
         return None
-    dashes: list[int] = []
-    while match := _DASH.match(rest):
-        dashes.append(column)
-        column, rest = column + match.end(), rest[match.end() :]
-    found = _KEY.match(rest)
-    key = next((g for g in found.groups() if g is not None), "").strip() if found else None
+    line, found = _line(rest, column)
+    column, key, dashes, rest = line.column, line.key, line.dashes, line.text
     path = _path_above(above, column, dashes)
     flow = _flow(rest[found.end() :] if found else rest)
     if flow is not None:
@@ -161,7 +162,7 @@ def _place(fence: Fence, inner: int) -> _Place | None:
     return _Place(path, typed, siblings=siblings | set(_beside(iter(below), column, up=False)))
 
 
-def _path_above(above: list[str], column: int, dashes: list[int]) -> str:
+def _path_above(above: list[str], column: int, dashes: Sequence[int]) -> str:
     """The path of the mapping whose keys stand at ``column``, by what is further left above."""
     steps: list[str] = []
     limit = column

@@ -191,8 +191,7 @@ class Linter:
         found = suppress.find(file)
         kept: list[Finding] = []
         for finding in findings:
-            first, last = file.source.line_of(finding.start), file.source.line_of(max(finding.start, finding.end - 1))
-            if found.covering(finding.rule, first, last) is None:
+            if found.covering(finding.rule, *_lines(file, finding)) is None:
                 kept.append(finding)
             else:
                 result.suppressed += 1
@@ -228,8 +227,8 @@ def _around(file: File) -> tuple[Mapping[bytes, int], bool]:
 
 
 def _lines(file: File, finding: Finding) -> tuple[int, int]:
-    line = file.source.line_of(finding.start)
-    return line, line
+    """The first and the last line of a finding."""
+    return file.source.line_of(finding.start), file.source.line_of(max(finding.start, finding.end - 1))
 
 
 def suppress_reports(
@@ -255,7 +254,7 @@ def suppress_reports(
 def _finding(file: File, active: Active, hit: Hit) -> Finding:
     rule, severity = active.rule, active.severity
     if isinstance(hit, _Crash):
-        rule, severity = hit.rule, hit.rule.severity
+        rule, severity = INTERNAL_ERROR, INTERNAL_ERROR.severity
     elif hit.severity is not None and active.severity == active.rule.severity:
         severity = hit.severity
     return Finding(
@@ -313,9 +312,10 @@ def _to_host(finding: Finding, inner: File) -> Finding:
     return replace(finding, source=host.source, start=start, end=end, fix=fix, related=related, kind=primary_kind(host))
 
 
-@dataclass(frozen=True, slots=True)
 class _Crash(Hit):
-    rule: Rule = None  # type: ignore[assignment]  # always given; a dataclass field after defaults needs one
+    """A hit of INTERNAL_ERROR, whatever rule was running."""
+
+    __slots__ = ()
 
 
 def _crash(rule: Rule, error: BaseException) -> Hit:
@@ -323,10 +323,9 @@ def _crash(rule: Rule, error: BaseException) -> Hit:
 
     where = traceback.extract_tb(error.__traceback__)
     place = f"{where[-1].filename.rsplit('/', 1)[-1]}:{where[-1].lineno}" if where else "?"
-    crashed = INTERNAL_ERROR
     key = "timeout" if isinstance(error, CheckTimeout) else "default"
     args = {"rule": rule.name, "error": f"{type(error).__name__}: {error}", "place": place}
-    return _Crash(0, 0, key, args, rule=crashed)
+    return _Crash(0, 0, key, args)
 
 
 INTERNAL_ERROR = Rule(
