@@ -20,15 +20,17 @@ LAYERS = {
     "api": set(),
     "syntax": {"source", "kinds", "api"},
     "design": {"source", "kinds", "syntax"},
+    "facts": {"source", "kinds", "syntax", "design", "api"},
     "rules": {"source", "kinds", "syntax", "design", "api"},
-    "checks": {"source", "kinds", "syntax", "design", "rules", "api"},
-    "project": {"source", "kinds", "syntax", "design", "rules", "checks"},
+    "checks": {"source", "kinds", "syntax", "design", "facts", "rules", "api"},
+    "project": {"source", "kinds", "syntax", "design", "facts", "rules", "checks"},
+    "phases": {"source", "kinds", "syntax", "design", "facts", "rules", "project", "config"},
     "ignore": set(),
     "config": {"ignore", "rules", "kinds"},
     "lint": {"source", "kinds", "syntax", "design", "rules", "project", "config", "ignore", "api", "checks"},
-    "lsp": {"source", "kinds", "syntax", "design", "rules", "project", "config", "ignore", "api", "checks"},
-    "cli": {"lint", "lsp"},
-    "entry": {"cli", "lint", "lsp"},
+    "lsp": {"source", "kinds", "syntax", "design", "facts", "rules", "project", "phases", "config", "ignore", "api", "checks"},
+    "cli": {"lint", "lsp", "phases"},
+    "entry": {"cli", "lint", "lsp", "phases"},
 }
 LONGEST = 500
 
