@@ -112,7 +112,7 @@ def inline_attribute_typo(context: Context) -> Iterator[Hit]:
 
 _LAUNCH = re.compile(rb"\b(?P<kernel>[A-Za-z_]\w*)\s*(?:<[^<>;{}]*>)?\s*<<<\s*(?P<dim>\d+)[uUlL]*\s*,")
 _MEASURES = re.compile(rb"(?i)latency|pingpong|perftest|single_?core|_one_")
-_SINGLE = re.compile(r"(?i)single[-_ ]core|单核|block_?dim\W{0,8}1\b")
+_ONE_BLOCK = re.compile(r"(?i)block_?dim\W{0,8}1\b")
 
 
 def fixed_block_dim(context: Context) -> Iterator[Hit]:
@@ -136,7 +136,10 @@ def fixed_block_dim(context: Context) -> Iterator[Hit]:
 
 
 def _single_core(project: Project) -> bool:
-    return any(_SINGLE.search(f.data.decode("utf-8", "replace")) for f in project.files("design-doc"))
+    from opdev.design.cross_schedule import single_core
+
+    texts = [f.data.decode("utf-8", "replace") for f in project.files("design-doc")]
+    return any(single_core(text) or _ONE_BLOCK.search(text) for text in texts)
 
 
 _SIZE_SUFFIX = re.compile(r"(?P<stem>\w+?)_(?P<size>small|large|big)(?:_data)?")

@@ -17,7 +17,7 @@ _AVOIDED = re.compile(r"host\s*侧执行|后续优化再并行|先单核|later o
 _VAGUE = re.compile(
     r"[/%*+]|\boffset|\blen\b|aiv_idx|aiv_id|pe_idx|\bpeer|对端|属主|本端|远端|本地|remote|\bself\b|for\s+\w+|配对|轮转|余数"
 )
-_SINGLE = re.compile(r"单核|single[- ]core|one core|一个核", re.IGNORECASE)
+_SINGLE = re.compile(r"单核|single[-_ ]core|one core|一个核", re.IGNORECASE)
 _NEGATED = re.compile(
     r"(?:不|无需|避免|禁止|never|not?|without)\W{0,2}(?:能|得|会|要|退化|回退|落|用|靠|成|为|到|由|于|in|on|to|a|fall|back|\s)*\Z",
     re.IGNORECASE,
@@ -100,7 +100,7 @@ def cores(document: DesignDocument) -> Iterator[Problem]:
     limit = aivs_of(socs)
     if limit is not None and count > limit:
         yield at(node, "too-many-cores", cores=count, limit=limit, soc=", ".join(socs))
-    if count == 1 and not any(_SINGLE.search(n.said) for n in said_nodes(document, "schedule")):
+    if count == 1 and not any(single_core(n.said) for n in said_nodes(document, "schedule")):
         yield at(node, "single-core")
     interfaces = [n.said for n in said_nodes(document, _PARTITION) if n.key == "data_interface"]
     if count > SDMA_CHANNELS and any("sdma" in text.lower() for text in interfaces):
@@ -125,13 +125,20 @@ def pe_counts(document: DesignDocument) -> set[int]:
     return {count for count in found if count is not None and count > 0}
 
 
+def single_core(text: str) -> str | None:
+    """The words by which a text asks for one core; None where it does not, or says "not on one"."""
+    for found in _SINGLE.finditer(text):
+        if not _NEGATED.search(text[max(found.start() - 40, 0) : found.start()]):
+            return found.group()
+    return None
+
+
 def tails(document: DesignDocument) -> Iterator[Problem]:
     """A tail on one core is the slowest part of the kernel."""
     node = document.get("schedule.tiling.tail")
-    text = said_text(document, "schedule.tiling.tail")
-    found = _SINGLE.search(text)
-    if node is not None and found and not _NEGATED.search(text[max(found.start() - 40, 0) : found.start()]):
-        yield at(node, "single-core-tail", word=found.group())
+    word = single_core(said_text(document, "schedule.tiling.tail"))
+    if node is not None and word:
+        yield at(node, "single-core-tail", word=word)
 
 
 def size_paths(document: DesignDocument) -> Iterator[Problem]:

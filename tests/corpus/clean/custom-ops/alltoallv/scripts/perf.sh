@@ -12,6 +12,6 @@ DTYPE="${3:-float16}"
 ITERATIONS="${4:-50}"
 
 IFS=',' read -r -a devices <<< "${DEVICE_LIST}"
-mkdir -p "${OP_DIR}/data_perf"
+mkdir -p "${OP_DIR}/data/perf"
 TIMEOUT="${TIMEOUT:-600}" bash "${SCRIPT_DIR}/run.sh" "${#devices[@]}" "${BASE_COUNT}" "${DTYPE}" \
-    "${devices[0]}" "${ITERATIONS}" 2>&1 | tee "${OP_DIR}/data_perf/shmem_${BASE_COUNT}_${DTYPE}.log"
+    "${devices[0]}" "${ITERATIONS}" 2>&1 | tee "${OP_DIR}/data/perf/shmem_${BASE_COUNT}_${DTYPE}.log"

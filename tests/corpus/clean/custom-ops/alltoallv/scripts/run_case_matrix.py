@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""跑完 alltoallv 的用例矩阵，写 docs/case_matrix_report.md；有一个失败就以 1 退出。"""
+"""跑完 alltoallv 的用例矩阵（scripts/cases.json），写 docs/case_matrix_report.md；有一个失败就以 1 退出。"""
 
 import argparse
+import json
+import math
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 OP_DIR = Path(__file__).resolve().parent.parent
-# (用例, 分类, PE 数, 每 PE 容量, dtype, 长度分布)
-CASES = [
-    ("even_2pe_fp16", "functional", 2, 32768, "float16", "even"),
-    ("random_2pe_fp32", "functional", 2, 65536, "float32", "random"),
-    ("random_4pe_int32", "functional", 4, 1048576, "int32", "random"),
-    ("random_8pe_fp16", "functional", 8, 1048576, "float16", "random"),
-    ("sparse_8pe", "boundary", 8, 262144, "float16", "sparse"),
-    ("tail_odd_2pe", "boundary", 2, 100003, "float16", "random"),
-    ("almost_empty", "boundary", 4, 4, "int32", "random"),
-    ("stress_8pe", "stress", 8, 33554432, "float16", "random"),
-]
 
 
-def run(case: tuple[str, str, int, int, str, str], timeout: int) -> str:
+def load_cases() -> list[dict]:
+    """scripts/cases.json 里的全部用例。"""
+    return json.loads((OP_DIR / "scripts" / "cases.json").read_text(encoding="utf-8"))
+
+
+def run(case: dict, timeout: int) -> str:
     """一个用例的结论：PASS、FAIL 或 TIMEOUT。"""
-    _, _, pes, capacity, dtype, pattern = case
-    command = ["bash", str(OP_DIR / "scripts" / "run.sh"), str(pes), str(capacity), dtype, "0", "3", pattern]
+    elements = math.prod(case["shape"])
+    command = ["bash", str(OP_DIR / "scripts" / "run.sh"), str(case["n_pes"]), str(elements), case["dtype"]]
+    command += ["0", str(case["repeat"]), case["pattern"]]
     try:
         done = subprocess.run(command, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
@@ -37,15 +35,25 @@ def main() -> int:
     parser.add_argument("--timeout", type=int, default=600, help="单个用例的秒数上限")
     args = parser.parse_args()
 
-    cases = [case for case in CASES if args.only in case[0]]
-    results = [(case, run(case, args.timeout)) for case in cases]
-    lines = ["# alltoallv 用例矩阵", "", "| 用例 | 分类 | PE 数 | 容量 | dtype | 分布 | 结果 |", "|---|---|---|---|---|---|---|"]
-    lines += [f"| {' | '.join(str(cell) for cell in case)} | {verdict} |" for case, verdict in results]
+    columns = ["case_id", "category", "scale", "n_pes", "dtype", "shape"]
+    lines = ["# alltoallv 用例矩阵", "", "| Case ID | category | scale | n_pes | dtype | shape | Result | 秒 |"]
+    lines.append("|---|---|---|---|---|---|---|---|")
+    failed = total = 0
+    for case in load_cases():
+        if args.only not in case["case_id"]:
+            continue
+        begin = time.monotonic()
+        verdict = run(case, args.timeout)
+        seconds = time.monotonic() - begin
+        total += 1
+        failed += verdict != "PASS"
+        cells = [str(case[column]) for column in columns]
+        lines.append(f"| {' | '.join([*cells, verdict, f'{seconds:.1f}'])} |")
+        print(f"[CASE] id={case['case_id']} result={verdict} seconds={seconds:.1f}")
     report = OP_DIR / "docs" / "case_matrix_report.md"
     report.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    failed = [case[0] for case, verdict in results if verdict != "PASS"]
-    print(f"{len(results) - len(failed)}/{len(results)} 通过；报告：{report}")
-    return 1 if failed or not results else 0
+    print(f"[MATRIX] total={total} passed={total - failed} failed={failed}；报告：{report}")
+    return 1 if failed or not total else 0
 
 
 if __name__ == "__main__":

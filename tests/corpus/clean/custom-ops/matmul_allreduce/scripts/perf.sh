@@ -5,7 +5,7 @@ set -euo pipefail
 
 SCRIPT_DIR="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 OP_DIR="$(dirname "${SCRIPT_DIR}")"
-PROF_DIR="${OP_DIR}/data_perf/msprof"
+PROF_DIR="${OP_DIR}/data/perf/msprof"
 
 if ! command -v msprof > /dev/null; then
     echo "[FAIL] 找不到 msprof：先加载 CANN 环境" >&2

@@ -1,34 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""跑完 matmul_allreduce 的用例矩阵，写 docs/case_matrix_report.md；有一个失败就以 1 退出。"""
+"""跑完 matmul_allreduce 的用例矩阵（scripts/cases.json），写 docs/case_matrix_report.md；有一个失败就以 1 退出。"""
 
 import argparse
+import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 OP_DIR = Path(__file__).resolve().parent.parent
-# (用例, 分类, PE 数, m, n, 每 PE 的 k)
-CASES = [
-    ("one_tile_2pe", "functional", 2, 128, 256, 64),
-    ("square_2pe", "functional", 2, 1024, 1024, 512),
-    ("square_4pe", "functional", 4, 1024, 1024, 256),
-    ("hidden_8pe", "functional", 8, 2048, 7168, 512),
-    ("tail_rows", "boundary", 2, 129, 256, 64),
-    ("tail_columns", "boundary", 2, 128, 257, 64),
-    ("fewer_than_cores", "boundary", 2, 16, 16, 16),
-    ("stress_8pe", "stress", 8, 8192, 8192, 1024),
-]
 
 
-def run(case: tuple[str, str, int, int, int, int], timeout: int) -> str:
+def load_cases() -> list[dict]:
+    """scripts/cases.json 里的全部用例。"""
+    return json.loads((OP_DIR / "scripts" / "cases.json").read_text(encoding="utf-8"))
+
+
+def run(case: dict, timeout: int) -> str:
     """一个用例的结论：PASS、FAIL 或 TIMEOUT。"""
-    _, _, pes, m, n, k = case
-    command = ["bash", str(OP_DIR / "scripts" / "run.sh"), str(pes), str(m), str(n), str(k)]
-    try:
-        done = subprocess.run(command, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        return "TIMEOUT"
-    return "PASS" if done.returncode == 0 else "FAIL"
+    m, n = case["shape"]
+    command = ["bash", str(OP_DIR / "scripts" / "run.sh"), str(case["n_pes"]), str(m), str(n), str(case["k"])]
+    for _ in range(case["repeat"]):
+        try:
+            done = subprocess.run(command, timeout=timeout, check=False)
+        except subprocess.TimeoutExpired:
+            return "TIMEOUT"
+        if done.returncode != 0:
+            return "FAIL"
+    return "PASS"
 
 
 def main() -> int:
@@ -37,15 +36,25 @@ def main() -> int:
     parser.add_argument("--timeout", type=int, default=600, help="单个用例的秒数上限")
     args = parser.parse_args()
 
-    cases = [case for case in CASES if args.only in case[0]]
-    results = [(case, run(case, args.timeout)) for case in cases]
-    lines = ["# matmul_allreduce 用例矩阵", "", "| 用例 | 分类 | PE 数 | m | n | k | 结果 |", "|---|---|---|---|---|---|---|"]
-    lines += [f"| {' | '.join(str(cell) for cell in case)} | {verdict} |" for case, verdict in results]
+    columns = ["case_id", "category", "scale", "n_pes", "dtype", "shape"]
+    lines = ["# matmul_allreduce 用例矩阵", "", "| Case ID | category | scale | n_pes | dtype | shape | Result | 秒 |"]
+    lines.append("|---|---|---|---|---|---|---|---|")
+    failed = total = 0
+    for case in load_cases():
+        if args.only not in case["case_id"]:
+            continue
+        begin = time.monotonic()
+        verdict = run(case, args.timeout)
+        seconds = time.monotonic() - begin
+        total += 1
+        failed += verdict != "PASS"
+        cells = [str(case[column]) for column in columns]
+        lines.append(f"| {' | '.join([*cells, verdict, f'{seconds:.1f}'])} |")
+        print(f"[CASE] id={case['case_id']} result={verdict} seconds={seconds:.1f}")
     report = OP_DIR / "docs" / "case_matrix_report.md"
     report.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    failed = [case[0] for case, verdict in results if verdict != "PASS"]
-    print(f"{len(results) - len(failed)}/{len(results)} 通过；报告：{report}")
-    return 1 if failed or not results else 0
+    print(f"[MATRIX] total={total} passed={total - failed} failed={failed}；报告：{report}")
+    return 1 if failed or not total else 0
 
 
 if __name__ == "__main__":

@@ -36,9 +36,9 @@ setup_shmem_dynamic_endpoints
 warn_shmem_stale_processes
 
 # 先删旧结果：没写出来的输出不能拿上一轮的顶替。
-DATA_DIR="${OP_DIR}/data"
+DATA_DIR="${OP_DIR}/data/case"
 OUTPUT_DIR="${OP_DIR}/output"
-rm -rf "${OP_DIR:?}/data" "${OP_DIR:?}/output"
+rm -rf "${OP_DIR:?}/data/case" "${OP_DIR:?}/output"
 mkdir -p "${DATA_DIR}" "${OUTPUT_DIR}"
 "${PYTHON_CMD}" "${SCRIPT_DIR}/gen_data.py" --pes "${PE_SIZE}" --elements "${ELEMENTS}" \
     --dtype "${DTYPE}" --data-dir "${DATA_DIR}"
