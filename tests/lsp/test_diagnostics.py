@@ -255,6 +255,46 @@ def test_a_mate_on_disk_counts_when_the_watcher_tells(mates):
     assert client.diagnostics(where, lambda items: not items, since) == []
 
 
+def test_what_nobody_has_open_follows_an_unsaved_edit_beside_it(mates):
+    """A alone is open and edited; what is said of B, on disk and closed, comes and goes with it."""
+    client, where, other = mates
+    client.change(where, 2, "# one MATE\n")
+    (found,) = client.diagnostics(other.as_uri(), len)
+    assert "run.sh" in found["message"]
+    since = client.mark
+    client.change(where, 3, "# one\n")
+
+    assert client.diagnostics(other.as_uri(), lambda items: not items, since) == []
+
+
+def test_what_nobody_has_open_follows_a_file_that_goes(mates):
+    client, where, other = mates
+    third = other.with_name("third.sh")
+    third.write_text("# MATE\n", encoding="utf-8")
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": third.as_uri(), "type": 1}]})
+    assert client.diagnostics(other.as_uri(), len)
+    since = client.mark
+    third.rename(third.with_name("third.txt"))
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": third.as_uri(), "type": 3}]})
+
+    assert client.diagnostics(other.as_uri(), lambda items: not items, since) == []
+
+
+def test_a_folder_that_goes_takes_its_files_findings_with_it(start, faulty, work, run_sh):
+    """Clients report the folder alone."""
+    folder = run_sh.parents[1]
+    client = start(script=faulty)
+    client.initialize(work)
+    assert client.diagnostics(run_sh.as_uri(), len)
+    since = client.mark
+    folder.rename(folder.with_name("renamed"))
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": folder.as_uri(), "type": 3}]})
+
+    assert client.diagnostics(run_sh.as_uri(), lambda items: not items, since) == []
+    moved = folder.with_name("renamed") / run_sh.relative_to(folder)
+    assert client.diagnostics(moved.as_uri(), len)
+
+
 def test_a_client_that_pulls_is_asked_to_pull_again(start, faulty, work, run_sh, capabilities):
     other = run_sh.with_name("other.sh")
     client = start(script=faulty, env={"FAULTY": "has-mate"})

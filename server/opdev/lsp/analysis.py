@@ -160,6 +160,26 @@ class Analyst:
         result = verdict.linter.lint(file, verdict.selection, project, cancelled=stop)
         return file, tuple(result.findings), verdict.lang
 
+    def sibling(self, file: File, stop: Stop) -> tuple[tuple[Finding, ...], str]:
+        """(findings, language) of an operator's unopened file: its own of before, the cross-file ones of now."""
+        verdict = self.rulebook.of(file.path)
+        root = file.place.root
+        if verdict.excluded or root is None:
+            return (), verdict.lang
+        selection = verdict.selection
+        if verdict.profile not in ("auto", file.place.profile):
+            file = File(file.source, file.kind, self.place(file.path, verdict))
+        # The selection is kept with them, so that its identity stays its own.
+        found, _ = file.memo(
+            ("own-findings", id(selection)),
+            lambda: (tuple(verdict.linter.lint(file, selection, scopes=OWN, cancelled=stop).findings), selection),
+        )
+        cross = verdict.linter.lint(
+            file, selection, self.operators.of(root), scopes=("project",), cancelled=stop
+        ).findings
+        kept = [finding for finding in cross if not _said_already(finding)]
+        return tuple(sorted((*found, *kept), key=lambda f: f.sort_key)), verdict.lang
+
     def file_of(self, document: Document) -> File | None:
         """The parsed file of an open document, if it is of the newest version."""
         analysis = self._open.get(document.key)

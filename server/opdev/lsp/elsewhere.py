@@ -6,6 +6,7 @@ seconds for ever.  Opening a file takes back what was pushed for it.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,11 +21,15 @@ from opdev.lsp.uris import to_uri
 from opdev.lsp.worker import Priority, Stop
 from opdev.project.operators import read_disk
 from opdev.rules.engine import Cancelled
+from opdev.rules.model import Finding
 
 if TYPE_CHECKING:
     from opdev.lsp.session import Session
 
 log = logging.getLogger("opdev.lsp")
+
+_PAUSE = 0.3
+"""Seconds without a change in an operator after which its unopened files are looked at again."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class Elsewhere:
         self.uris: dict[str, str] = {}
         """The client's spelling of the URIs it has shown."""
         self._scans = 0
+        self._later: dict[str, asyncio.TimerHandle] = {}
         self._progress: Progress | None = None
 
     def opened(self, document: Document) -> None:
@@ -63,6 +69,39 @@ class Elsewhere:
         session = self._session
         if self.enabled and session.documents.at_path(path) is None:
             session.worker.submit(("file", path), Priority.FILE, lambda stop: self._file(path, stop))
+
+    def gone(self, folder: str) -> None:
+        """A folder was deleted or renamed: nobody reports its files one by one."""
+        below = [path for path in self.pushed if path.startswith(f"{folder}/")]
+        for path in below:
+            self.lint(path)
+        if below:
+            # It may stand elsewhere now.
+            self.scan()
+
+    def siblings(self, root: str) -> None:
+        """Something in an operator changed, saved or not: what its unopened files say of it may be out of date."""
+        waiting = self._later.pop(root, None)
+        if waiting is not None:
+            waiting.cancel()
+        session = self._session
+
+        def submit() -> None:
+            self._later.pop(root, None)
+            session.worker.submit(("siblings", root), Priority.FILE, lambda stop: self._siblings(root, stop))
+
+        if self.enabled:
+            self._later[root] = session.loop.call_later(_PAUSE, submit)
+
+    def _siblings(self, root: str, stop: Stop) -> None:
+        session = self._session
+        folders = tuple(folder.rstrip("/") + "/" for folder in session.documents.folder_paths)
+        for file in session.operators.of(root).files():
+            if stop():
+                raise Cancelled
+            if session.documents.at_path(file.path) is None and file.path.startswith(folders):
+                findings, lang = session.analyst.sibling(file, stop)
+                self._tell(file.path, findings, lang)
 
     def scan(self) -> None:
         """Lint the workspace folders, when nothing else is to be done."""
@@ -144,11 +183,17 @@ class Elsewhere:
         if session.documents.at_path(path) is not None:
             return
         raw = read_disk(path)
-        items: list[dict[str, Any]] = []
+        findings: tuple[Finding, ...] = ()
+        lang = "auto"
         if raw is not None:
-            file, findings, lang = session.analyst.unopened(path, raw, stop)
-            if file is not None and findings:
-                items = diagnostics.render(findings, to_uri(path), session.lang_of(lang), session.style)
+            _, findings, lang = session.analyst.unopened(path, raw, stop)
+        self._tell(path, findings, lang)
+
+    def _tell(self, path: str, findings: tuple[Finding, ...], lang: str) -> None:
+        session = self._session
+        items: list[dict[str, Any]] = []
+        if findings:
+            items = diagnostics.render(findings, to_uri(path), session.lang_of(lang), session.style)
         if items or path in self.pushed:
             session.on_loop(self._deliver, path, items)
 

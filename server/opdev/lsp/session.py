@@ -127,6 +127,7 @@ class Session:
         root = self.places.of(path).root
         if root is not None:
             self.worker.submit(("operator", root), Priority.OPERATOR, lambda stop: self._cross(root, stop))
+            self.elsewhere.siblings(root)
 
     async def shown(self, document: Document) -> Shown | None:
         """The findings of the document's newest version; None if it is closed meanwhile."""
@@ -249,6 +250,7 @@ class Session:
         elif not report.whole:
             self.operators.changed(root)
             after(_PAUSE, "operator", root, lambda stop: self._cross(root, stop))
+            self.elsewhere.siblings(root)
         if unsettled:
             after(3 * _PAUSE, "settle", document.key, lambda stop: self._settle(document, stop))
 

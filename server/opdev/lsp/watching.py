@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("opdev.lsp")
 
+_EVENTS = ("created", "modified", "deleted", "moved", "closed")
+_DELETED = 4
+"""``WatchKind.Delete``: of a folder that goes, only the folder is reported."""
 _DELAY = 0.1
 """Seconds in which the events of one save or checkout come together."""
 
@@ -45,7 +49,8 @@ class Watching:
         client = self._session.client
         registrations: list[dict[str, Any]] = []
         if client.can("workspace.didChangeWatchedFiles.dynamicRegistration"):
-            watchers = [{"globPattern": glob} for glob in globs()]
+            watchers: list[dict[str, Any]] = [{"globPattern": glob} for glob in globs()]
+            watchers.append({"globPattern": "**/*", "kind": _DELETED})
             registrations.append(
                 {
                     "id": "opdev-files",
@@ -120,6 +125,10 @@ class Watching:
             if has_known_suffix(path.rpartition("/")[2]):
                 session.operator_changed(path)
                 session.elsewhere.lint(path)
+            elif not os.path.exists(path):
+                # A folder, of whose files nobody reports each.
+                session.operator_changed(f"{path}/*")
+                session.elsewhere.gone(path)
 
     def _observe(self) -> None:
         try:
@@ -132,7 +141,8 @@ class Watching:
 
         class Handler(FileSystemEventHandler):
             def on_any_event(self, event: FileSystemEvent) -> None:
-                if event.event_type in ("created", "modified", "deleted", "moved", "closed") and not event.is_directory:
+                wanted = ("deleted", "moved") if event.is_directory else _EVENTS
+                if event.event_type in wanted:
                     seen(str(event.src_path), str(event.dest_path or ""))
 
         self._observer = observer = Observer()
