@@ -268,7 +268,7 @@ def test_what_nobody_has_open_follows_an_unsaved_edit_beside_it(mates):
 
 
 def test_what_nobody_has_open_follows_a_file_that_goes(mates):
-    client, where, other = mates
+    client, _where, other = mates
     third = other.with_name("third.sh")
     third.write_text("# MATE\n", encoding="utf-8")
     client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": third.as_uri(), "type": 1}]})
