@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from opdev.checks.cmakelists import Target, in_condition, is_device_source, targets
+from opdev.checks.cmakelists import in_condition, is_device_source
 from opdev.checks.statements import lines_after
+from opdev.facts.build import Target, targets
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cmake
@@ -40,7 +41,7 @@ def _options(context: Context, target: Target, command: str, everywhere: str) ->
 def _device_targets(context: Context) -> Iterator[Target]:
     if cmake.commands(context, "include"):
         return  # what an included file adds is not seen here
-    for target in targets(context):
+    for target in targets(context.file):
         if any(is_device_source(s.text) for s in target.sources):
             yield target
 

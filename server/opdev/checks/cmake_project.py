@@ -6,8 +6,9 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from opdev.checks.cmakelists import SOURCES, Target, in_definition, resolve, targets
+from opdev.checks.cmakelists import SOURCES, in_definition
 from opdev.checks.statements import lines_after, lines_before, top_statement
+from opdev.facts.build import Target, resolve, targets
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cmake
@@ -32,12 +33,12 @@ def source_not_built(context: Context) -> Iterator[Hit]:
     opaque = bool(cmake.commands(context, "aux_source_directory")) or any(
         c.texts[:1] in (("GLOB",), ("GLOB_RECURSE",)) for c in cmake.commands(context, "file")
     )
-    for target in targets(context):
+    for target in targets(context.file):
         if in_definition(target.command.node):
             opaque = True
             continue
         for source in target.sources:
-            text = resolve(context, source.text)
+            text = resolve(context.file, source.text)
             for prefix in _HERE:
                 text = text.removeprefix(prefix)
             path = posixpath.normpath(posixpath.join(folder, text))
@@ -58,7 +59,7 @@ def source_not_built(context: Context) -> Iterator[Hit]:
 
 def _unlisted(context: Context) -> Iterator[Hit]:
     project = context.project
-    built = [t for t in targets(context) if t.sources]
+    built = [t for t in targets(context.file) if t.sources]
     if project is None or not built:
         return
     listed = b"\n".join(f.nocomment for f in project.files("cmake"))
@@ -139,7 +140,11 @@ def shmem_below_cann(context: Context) -> Iterator[Hit]:
 def missing_output_directory(context: Context) -> Iterator[Hit]:
     """A project whose binary does not go to ``build/bin``, where ``run.sh`` starts it."""
     projects = cmake.commands(context, "project")
-    if not projects or context.place.relative != "CMakeLists.txt" or not any(t.executable for t in targets(context)):
+    if (
+        not projects
+        or context.place.relative != "CMakeLists.txt"
+        or not any(t.executable for t in targets(context.file))
+    ):
         return
     if re.search(rb"RUNTIME_OUTPUT_DIRECTORY|EXECUTABLE_OUTPUT_PATH", context.code) or cmake.commands(
         context, "include"
@@ -187,7 +192,7 @@ def baseline_in_operator(context: Context) -> Iterator[Hit]:
     if context.place.relative != "CMakeLists.txt" or not cmake.commands(context, "project"):
         return
     linked: set[str] = set()
-    for target in targets(context):
+    for target in targets(context.file):
         if "baseline" in target.name or "hccl" in target.name:
             continue
         for source in target.sources:
@@ -239,7 +244,7 @@ def unregistered_example(context: Context) -> Iterator[Hit]:
 def no_runtime_path(context: Context) -> Iterator[Hit]:
     """A binary that finds libshmem.so neither by its own path nor by what the scripts set."""
     project = context.project
-    built = [t for t in targets(context) if t.executable and not in_definition(t.command.node)]
+    built = [t for t in targets(context.file) if t.executable and not in_definition(t.command.node)]
     if project is None or not built or context.place.relative != "CMakeLists.txt":
         return
     libraries = {t for c in cmake.commands(context, "target_link_libraries", "link_libraries") for t in c.texts}

@@ -1,18 +1,17 @@
-"""What a CMakeLists.txt builds: its targets, and the commands that should name one."""
+"""CMake lists: the commands that should name a target, and what targets link and are called."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from opdev.checks.statements import lines_after
+from opdev.facts.build import targets
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cmake
 from opdev.syntax.tree import ancestor
-from opdev.syntax.view import View
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,69 +29,6 @@ _GLOBAL = {
 }
 # These also change targets that exist already; the others only what comes after them.
 _BACKWARDS = {"include_directories", "add_definitions", "add_compile_definitions"}
-_REFERENCE = re.compile(r"\$\{(\w+)\}")
-_KINDS = {"STATIC", "SHARED", "MODULE", "OBJECT", "EXCLUDE_FROM_ALL", "WIN32", "MACOSX_BUNDLE", "UNKNOWN"}
-
-
-@dataclass(frozen=True)
-class Target:
-    """An executable or library; ``name`` as resolved, ``written`` as in the file."""
-
-    name: str
-    written: str
-    command: cmake.Command
-    executable: bool
-    sources: tuple[cmake.Argument, ...]
-
-
-def variables(view: View) -> dict[str, str]:
-    """Variables with exactly one plain value, ``PROJECT_NAME`` among them."""
-
-    def collect() -> dict[str, str]:
-        found: dict[str, str] = {}
-        twice: set[str] = set()
-        for command in cmake.commands(view, "set", "project"):
-            texts = command.texts
-            if command.name == "project" and texts:
-                found.setdefault("PROJECT_NAME", texts[0])
-                found.setdefault("CMAKE_PROJECT_NAME", texts[0])
-            elif len(texts) >= 2:
-                if texts[0] in found or (len(texts) > 2 and texts[2] not in ("CACHE", "PARENT_SCOPE")):
-                    twice.add(texts[0])
-                found[texts[0]] = texts[1]
-        return {name: value for name, value in found.items() if name not in twice}
-
-    return view.file.memo("cmakelists.variables", collect)
-
-
-def resolve(view: View, text: str, depth: int = 4) -> str:
-    """``text`` with the file's own single-valued variables filled in."""
-    known = variables(view)
-    while depth and "${" in text:
-        new = _REFERENCE.sub(lambda m: known.get(m[1], m[0]), text)
-        if new == text:
-            break
-        text, depth = new, depth - 1
-    return text
-
-
-def targets(view: View) -> list[Target]:
-    """The targets this file builds, in text order."""
-
-    def collect() -> list[Target]:
-        found = []
-        for command in cmake.commands(view, "add_executable", "add_library"):
-            if not command.args or {"IMPORTED", "ALIAS", "INTERFACE"} & set(command.texts[1:3]):
-                continue
-            name = command.args[0].text
-            sources = list(command.args[1:])
-            for more in cmake.given_to(view, "target_sources").get(name, []):
-                sources += more.args[1:]
-            listed = tuple(a for a in sources if a.text not in _SCOPES and a.text not in _KINDS)
-            found.append(Target(resolve(view, name), name, command, command.name == "add_executable", listed))
-        return found
-
-    return view.file.memo("cmakelists.targets", collect)
 
 
 def in_condition(node: Node) -> bool:
@@ -123,7 +59,7 @@ def global_cmake_command(context: Context) -> Iterator[Hit]:
 
 
 def _scoped(context: Context, command: cmake.Command, new: str) -> Fix | None:
-    built = targets(context)
+    built = targets(context.file)
     if len(built) != 1 or not command.args or command.texts[0] in ("BEFORE", "AFTER", "SYSTEM"):
         return None
     target = built[0]
@@ -173,7 +109,7 @@ def target_name_mismatch(context: Context) -> Iterator[Hit]:
         return
     if any(c.texts[:1] for c in cmake.commands(context, *HELPERS)) or cmake.commands(context, "include"):
         return
-    built = [t for t in targets(context) if t.executable]
+    built = [t for t in targets(context.file) if t.executable]
     outputs = [t for c in cmake.commands(context, "set_target_properties") for t in c.texts]
     names = [t.name for t in built]
     if not built or operator in names or any("$" in n for n in names) or operator in outputs:
@@ -195,7 +131,7 @@ def in_tree_helper(context: Context) -> Iterator[Hit]:
 
 def wrong_shmem_library(context: Context) -> Iterator[Hit]:
     """``aclshmem`` linked, which is the prefix of the API and no library."""
-    own = {t.name for t in targets(context)}
+    own = {t.name for t in targets(context.file)}
     own |= {c.texts[0] for c in cmake.commands(context, "add_library") if c.texts}
     if "aclshmem" in own:
         return
@@ -210,7 +146,7 @@ def wrong_shmem_library(context: Context) -> Iterator[Hit]:
 
 def link_without_scope(context: Context) -> Iterator[Hit]:
     """``target_link_libraries(t lib)`` without PRIVATE, PUBLIC or INTERFACE."""
-    executables = {t.written for t in targets(context) if t.executable}
+    executables = {t.written for t in targets(context.file) if t.executable}
     for command in cmake.commands(context, "target_link_libraries"):
         if len(command.args) < 2 or _SCOPES & set(command.texts):
             continue
@@ -224,7 +160,7 @@ def links_bootstrap_plugin(context: Context) -> Iterator[Hit]:
     """A bootstrap plug-in linked that the library loads by itself."""
     if context.place.profile == "in-tree" and context.place.operator is None:
         return  # the library's own sources
-    own = {t.name for t in targets(context)}
+    own = {t.name for t in targets(context.file)}
     for command in cmake.commands(context, "target_link_libraries"):
         for argument in command.args[1:]:
             name = argument.text
