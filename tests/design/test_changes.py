@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opdev.design.changes import insert, plain, remove, rename, replace
+from opdev.design.changes import append, insert, insert_in_order, plain, remove, rename, replace
 
 YAML = "meta:\n  op_name: demo  # 名字\n  scope: 'both'\n  empty:\ninputs:\n  - name: x\n    role: 'r'\n  - {name: y}\nlong: |\n  a\n  b\n"
 
@@ -89,3 +89,51 @@ def test_what_cannot_be_done_exactly_is_not_done(framed):
 )  # fmt: skip
 def test_plain_text_is_quoted_where_yaml_needs_it(text, written):
     assert plain(text) == written
+
+
+ORDER = ("first", "op_name", "between", "scope", "last")
+
+
+@pytest.mark.parametrize(("key", "at"), [("first", 0), ("between", 1), ("last", 2), ("unknown", 2)])
+def test_a_key_finds_its_place_in_the_order(framed, document, key, at):
+    change = insert_in_order(framed, framed.get("meta"), key, "1", ORDER)
+    new = applied(framed, change, document)
+
+    assert new.faults == []
+    keys = [c.key for c in new.get("meta").children]
+    assert keys.index(key) == at
+    assert new.get("meta.op_name").data() == "demo"
+
+
+@pytest.mark.parametrize("parent", ["inputs[0]", "inputs[1]"])
+def test_a_key_goes_before_the_first_of_an_item(framed, document, parent):
+    new = applied(framed, insert_in_order(framed, framed.get(parent), "kind", "1", ("kind", "name")), document)
+
+    assert new.faults == []
+    assert [c.key for c in new.get(parent).children][:2] == ["kind", "name"]
+    assert len(new.items("inputs")) == 2
+
+
+def test_a_list_gets_an_item(framed, document):
+    new = applied(framed, append(framed, framed.get("inputs"), "{name: z}"), document)
+
+    assert new.faults == []
+    assert [i.get("name").text for i in new.items("inputs")] == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize("written", ["a:", "a: []", "a: []  # 待补", "a: # 待补", "a: {}"])
+def test_an_empty_value_is_filled(document, written):
+    doc = document(f"```yaml\ndsl_version: '0.3'\nmeta:\n  {written}\n  b: 1\n```\n")
+    new = applied(doc, append(doc, doc.get("meta.a"), "{name: z}"), document)
+
+    assert new.faults == []
+    assert new.root.at("meta").data() == {"a": [{"name": "z"}], "b": 1}
+    assert ("待补" in written) == ("待补" in new.data.decode())
+
+
+@pytest.mark.parametrize("written", ["a:\n    []", "a: text", "a: ''\n  c: &x []\n  d: *x"])
+def test_what_is_not_empty_on_its_line_is_left(document, written):
+    doc = document(f"```yaml\ndsl_version: '0.3'\nmeta:\n  {written}\n```\n")
+    node = doc.get("meta.d") or doc.get("meta.a")
+
+    assert append(doc, node, "{name: z}") is None

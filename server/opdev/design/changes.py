@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from opdev.design.document import DesignDocument
@@ -71,9 +72,68 @@ def insert(document: DesignDocument, parent: Node, key: str, value: str, after: 
     indent = _indent(_before(document, start, last.key_start))
     begin = _end_of_entry(document, last)
     newline = document.source.newline
-    entry = f"{key}: {value}" if "\n" not in value else f"{key}:\n{value}"
-    body = newline.join(indent + line if line else "" for line in entry.rstrip("\n").split("\n"))
-    return Change(begin, begin, newline + body)
+    return Change(begin, begin, newline + _body(_text(key, value), newline, indent))
+
+
+def insert_in_order(
+    document: DesignDocument, parent: Node, key: str, value: str, order: Sequence[str]
+) -> Change | None:
+    """A new entry of a mapping, behind the last of the keys that ``order`` has before it (or before all of them)."""
+    before = order[: order.index(key)] if key in order else order
+    entries = [c for c in parent.children if not c.alias and c.key_start >= 0]
+    after = next((k for k in reversed(before) if any(c.key == k for c in entries)), None)
+    if after is not None or not entries or parent.kind != "mapping":
+        return insert(document, parent, key, value, after)
+    first = min(c.key_start for c in entries)
+    if parent.style == "flow":
+        return Change(first, first, f"{key}: {value}, ") if "\n" not in value else None
+    start = _line_start(document, first)
+    newline, indent = document.source.newline, _indent(_before(document, start, first))
+    return Change(first, first, _body(_text(key, value), newline, indent).removeprefix(indent) + newline + indent)
+
+
+def fill(document: DesignDocument, node: Node, value: str) -> Change | None:
+    """Text for an entry that has none (nothing, ``[]``, ``{}``) behind its colon; as in ``insert``."""
+    if node.alias or not node.empty or node.key_start < 0 or node.parent is None:
+        return None
+    colon = document.data.find(b":", node.key_end, max(node.end, node.key_end + 1)) + 1
+    if not colon or b"\n" in document.data[colon : node.end] or b"\r" in document.data[colon : node.end]:
+        return None
+    end = max(colon, node.end)
+    if "\n" not in value:
+        return Change(colon, end, f" {value}")
+    if node.parent.style == "flow":
+        return None
+    indent = _indent(_before(document, _line_start(document, node.key_start), node.key_start))
+    newline = document.source.newline
+    return Change(colon, end, newline + _body(value.rstrip("\n"), newline, indent))
+
+
+def append(document: DesignDocument, sequence: Node, item: str) -> Change | None:
+    """A new last item of a list; ``item`` is YAML on one line."""
+    if sequence.empty:
+        return fill(document, sequence, f"  - {item}\n")
+    if sequence.alias or sequence.kind != "sequence":
+        return None
+    last = sequence.children[-1]
+    if sequence.style == "flow":
+        return Change(last.where[1], last.where[1], f", {item}")
+    begin = last.children[0].name_range[0] if last.kind == "mapping" and last.style != "flow" else last.start
+    start = _line_start(document, begin)
+    dash = _before(document, start, begin).rfind(b"-")
+    if dash < 0:
+        return None
+    end = _end_of_entry(document, last)
+    indent = _indent(_before(document, start, start + dash))
+    return Change(end, end, f"{document.source.newline}{indent}- {item}")
+
+
+def _text(key: str, value: str) -> str:
+    return (f"{key}: {value}" if "\n" not in value else f"{key}:\n{value}").rstrip("\n")
+
+
+def _body(text: str, newline: str, indent: str) -> str:
+    return newline.join(indent + line if line else "" for line in text.split("\n"))
 
 
 def _line_start(document: DesignDocument, offset: int) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from opdev.design.dsl import Design
 from opdev.design.fields import PLACEHOLDER
 from opdev.design.walk import FieldView, field, keys_of
+
+_WORD = re.compile(r'"(?!replace_me|true|false|null|yes|no|on|off)[A-Za-z][\w/-]*"')
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -51,6 +54,18 @@ def _entry(view: FieldView, level: int) -> Iterator[str]:
         yield from _mapping(keys_of(view.model, view.path), level + 1)
     else:
         yield f"{blank}{view.key}: {template(view)}"
+
+
+def value_text(path: str) -> str:
+    """What a new design has behind the key at ``path``: one line, or lines indented below it."""
+    view = field(path)
+    if view is not None and view.item is not None:
+        return skeleton(f"{view.path}[]", 2)
+    text = skeleton(path)
+    head, _, rest = text.partition("\n")
+    value = head.partition(":")[2].strip()
+    # Quotes that say nothing are not typed by anybody.
+    return rest or (value.strip('"') if _WORD.fullmatch(value) else value)
 
 
 def template(view: FieldView) -> str:

@@ -1,0 +1,89 @@
+"""A design's problems by their code, and the edits its rules have in common.
+
+All problems of a design are found once a file; a rule is a choice among them, so it must not go
+through those of all the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from opdev.rules.context import Context
+from opdev.rules.model import Edit, Fix, Related
+
+if TYPE_CHECKING:
+    from opdev.design.changes import Change
+    from opdev.design.document import DesignDocument
+    from opdev.design.problems import Problem
+    from opdev.syntax.file import File
+
+
+def problems(context: Context, *codes: str) -> list[Problem]:
+    """The problems with any of ``codes``, in text order."""
+    by_code = context.file.memo("design-problems-by-code", lambda: _by_code(context.file))
+    found = [problem for code in codes for problem in by_code.get(code, ())]
+    return found if len(codes) == 1 else sorted(found, key=lambda p: (p.start, p.end, p.path))
+
+
+def _by_code(file: File) -> dict[str, list[Problem]]:
+    from opdev.design.model import problems_of
+
+    by_code: dict[str, list[Problem]] = {}
+    for problem in problems_of(file):
+        by_code.setdefault(problem.code, []).append(problem)
+    return by_code
+
+
+def design(context: Context) -> DesignDocument:
+    """The document itself."""
+    from opdev.design.document import document_of
+
+    return document_of(context.file)
+
+
+def parent_of(path: str) -> str:
+    """``memory.buffers[0]`` of ``memory.buffers[0].size``; empty for a top-level key."""
+    return path.rpartition(".")[0]
+
+
+def incomplete(context: Context, *paths: str) -> Iterator[tuple[str, list[Problem]]]:
+    """(path of a mapping, what it lacks) for keys at or below ``paths``: one mapping, one finding."""
+    lacking: dict[str, list[Problem]] = {}
+    for problem in problems(context, "missing-key"):
+        if problem.under(*paths):
+            lacking.setdefault(parent_of(problem.path), []).append(problem)
+    yield from lacking.items()
+
+
+def fix_of(*changes: Change | None, title: str = "default") -> Fix | None:
+    """The changes as one fix; None where one of them cannot be made.  Insertions at one place become one."""
+    merged: dict[tuple[int, int], str] = {}
+    for change in changes:
+        if change is None:
+            return None
+        place = (change.start, change.end)
+        merged[place] = merged.get(place, "") + change.text
+    return Fix(tuple(Edit(start, end, text) for (start, end), text in merged.items()), title) if merged else None
+
+
+def additions(
+    document: DesignDocument, parent: str, keys: Iterable[str], values: dict[str, str]
+) -> list[Change | None]:
+    """Insertions of ``keys`` into a mapping in the DSL's order, each with ``values``' text or the template's."""
+    from opdev.design.changes import insert_in_order
+    from opdev.design.schema import value_text
+    from opdev.design.walk import keys_at
+
+    node = document.get(parent) if parent else document.root
+    order = list(keys_at(parent))
+    if node is None:
+        return [None]
+    wanted = sorted(keys, key=lambda key: order.index(key) if key in order else len(order))
+    path = f"{parent}." if parent else ""
+    return [insert_in_order(document, node, key, values.get(key) or value_text(path + key), order) for key in wanted]
+
+
+def related(problem: Problem, zh: str, en: str) -> tuple[Related, ...]:
+    """The problem's other place, with a note."""
+    return (Related(*problem.related, {"zh": zh, "en": en}),) if problem.related is not None else ()
