@@ -11,20 +11,21 @@ from opdev.design.nodes import Node
 from opdev.design.problems import Problem, at, missing, said_nodes, said_text
 
 _COMMUNICATING = ("transport", "collective", "fused_compute_comm")
-_API = re.compile(r"\b(?:acl)?shmemx?_\w+|\baclshmemx?_\*?")
-_CUBE = re.compile(r"\b(?:AIC|cube|matmul|gemm|mmad|catlass)\b|矩阵乘|矩阵", re.IGNORECASE)
+# re.ASCII: a name between Chinese words is a word of its own.
+_API = re.compile(r"\b(?:acl)?shmemx?_\w+|\baclshmemx?_\*?", re.ASCII)
+_CUBE = re.compile(r"\b(?:AIC|cube|matmul|gemm|mmad|catlass)\b|矩阵乘|矩阵", re.IGNORECASE | re.ASCII)
 _COLLECTIVE = re.compile(r"all_?gather|all_?reduce|reduce_?scatter|all_?to_?all|broadcast|集合通信", re.IGNORECASE)
-_REDUCES = re.compile(r"reduce|累加|相加|求和|归约|规约|之和|\bsum\b", re.IGNORECASE)
+_REDUCES = re.compile(r"reduce|累加|相加|求和|归约|规约|之和|\bsum\b", re.IGNORECASE | re.ASCII)
 _ATOMIC = re.compile(r"SetAtomic\w*|atomic|原子", re.IGNORECASE)
-_SIGNAL = re.compile(r"signal|信号|(?<!cross-core )\bflags?\b(?! ?[A-Z])|标志", re.IGNORECASE)
+_SIGNAL = re.compile(r"signal|信号|(?<!cross-core )\bflags?\b(?! ?[A-Z])|标志", re.IGNORECASE | re.ASCII)
 _STATE = re.compile(r"flag|signal|state|sync|magic|信号|状态", re.IGNORECASE)
 _EPOCH = re.compile(r"epoch|magic|轮次|轮|递增|generation|iter", re.IGNORECASE)
 _UNIT = re.compile(
-    r"sizeof\s*\(|\b\d+(?:\.\d+)?\s*(?:[KMG]i?B|[KMG]|B|bytes?)\b|\bbytes?\b|字节|_bytes\b", re.IGNORECASE
+    r"sizeof\s*\(|\b\d+(?:\.\d+)?\s*(?:[KMG]i?B|[KMG]|B|bytes?)\b|\bbytes?\b|字节|_bytes\b", re.IGNORECASE | re.ASCII
 )
 _SCHEDULING = re.compile(
-    r"\b(?:tile|chunk)\b|\bblock_dim\b|\baiv_num\b|\b\d+\s*(?:KB|MB|KiB|MiB)\b|\d+\s*(?:个\s*)?(?:核|AIV|AIC|cores?\b)",
-    re.IGNORECASE,
+    r"\btile\b|\btile_(?:size|len)\b|\bchunk(?:[_ ]?(?:size|len|bytes)\b|\s*(?:大小|长度))|\bblock_dim\b|\baiv_num\b|\b\d+\s*(?:KB|MB|KiB|MiB)\b|\d+\s*(?:个\s*)?(?:核|AIV|AIC|cores?\b)",
+    re.IGNORECASE | re.ASCII,
 )
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _ALL_PES = re.compile(

@@ -15,20 +15,25 @@ from opdev.design.problems import Problem, at, integer, is_placeholder, said_nod
 _PARTITION = "schedule.core_partition"
 _AVOIDED = re.compile(r"host\s*侧执行|后续优化再并行|先单核|later optimi[sz]ation|暂不分核|暂不并行", re.IGNORECASE)
 _VAGUE = re.compile(
-    r"[/%*+]|\boffset|\blen\b|aiv_idx|aiv_id|pe_idx|\bpeer|对端|属主|本端|远端|本地|remote|\bself\b|for\s+\w+|配对|轮转|余数"
+    r"[/%*+]|\boffset|\blen\b|aiv_idx|aiv_id|pe_idx|\bpeer|对端|属主|本端|远端|本地|remote|\bself\b|for\s+\w+|配对|轮转|余数",
+    re.ASCII,
 )
 _SINGLE = re.compile(r"单核|single[-_ ]core|one core|一个核", re.IGNORECASE)
 _NEGATED = re.compile(
     r"(?:不|无需|避免|禁止|never|not?|without)\W{0,2}(?:能|得|会|要|退化|回退|落|用|靠|成|为|到|由|于|in|on|to|a|fall|back|\s)*\Z",
     re.IGNORECASE,
 )
-_SPLIT = re.compile(r"small[_/ ]?data|big[_/ ]?data|\bsmall\s*/\s*large\b|小数据|大数据", re.IGNORECASE)
+# "不在 Host 侧执行", "not … on the host": the opposite, said right before.
+_DENIED = re.compile(r"(?:不|无需|避免|禁止|没有|never|not|without)[^，。；,.;\n]*\Z", re.IGNORECASE)
+_ONE_MODE = re.compile(r"(?<![A-Za-z0-9])(?:A|B[123]?|C[123]|CoC)(?![A-Za-z0-9])")
+_CUBE_GROUP = re.compile(r"\bAIC\b|\bcube\b|matmul|gemm", re.IGNORECASE | re.ASCII)
+_SPLIT = re.compile(r"small[_/ ]?data|big[_/ ]?data|\bsmall\s*/\s*large\b|小数据|大数据", re.IGNORECASE | re.ASCII)
 _GAIN = re.compile(r"(?<![\d.])(?:[5-9]|\d{2,})(?:\.\d+)?\s*%")
 _ENGINE = re.compile(
     r"(?<![A-Za-z])(MTE|SDMA|UDMA|RDMA|RoCE)(?![A-Za-z])|aclshmemx?_(?P<call>mte|sdma|udma|rdma|roce)_", re.IGNORECASE
 )
 _PLACEMENT = re.compile(r"placement\W{0,3}([AB])\b|计时位置\W{0,3}([AB])\b|放置\W{0,3}([AB])\b", re.IGNORECASE)
-_HOST_RMA = re.compile(r"host\s*(?:侧|端|-?side)?\s*(?:RMA|put|get)\b", re.IGNORECASE)
+_HOST_RMA = re.compile(r"host\s*(?:侧|端|-?side)?\s*(?:RMA|put|get)\b", re.IGNORECASE | re.ASCII)
 _SOURCE = re.compile(
     r"core-allocation|examples/|不适用|not applicable|模式\s*(?:A|B|C|CoC)|mode\s+(?:A|B|C)", re.IGNORECASE
 )
@@ -40,7 +45,10 @@ _RANGE = re.compile(
 def avoided(document: DesignDocument) -> Iterator[Problem]:
     """Partition is not put off."""
     for node in said_nodes(document, _PARTITION):
-        if found := _AVOIDED.search(node.said):
+        found = next(
+            (m for m in _AVOIDED.finditer(node.said) if not _DENIED.search(node.said[: m.start()][-12:])), None
+        )
+        if found:
             yield at(node, "partition-avoided", word=found.group())
 
 
@@ -54,13 +62,14 @@ def roles(document: DesignDocument) -> Iterator[Problem]:
 
 
 def ranges(document: DesignDocument) -> list[tuple[Node, float, float]]:
-    """(node, first, last + 1) of each aiv_range whose numbers are known."""
+    """(node, first, last + 1) of each aiv_range whose numbers are known; AICs are counted apart."""
     names = {"aiv_num": float(count)} if (count := block_dim(document)[1]) else {}
     found: list[tuple[Node, float, float]] = []
     for group in document.items(f"{_PARTITION}.groups"):
         node = group.get("aiv_range")
         match = _RANGE.match(node.text) if node is not None and node.kind == "scalar" and len(node.text) < 100 else None
-        if node is None or match is None:
+        said = " ".join(n.said for key in ("name", "role") if (n := group.get(key)) is not None)
+        if node is None or match is None or _CUBE_GROUP.search(said):
             continue
         low, high = evaluate(match.group("low"), names), evaluate(match.group("high"), names)
         if low is not None and high is not None:
@@ -79,7 +88,9 @@ def block_dim(document: DesignDocument) -> tuple[Node | None, int | None]:
 
 
 def overlaps(document: DesignDocument) -> Iterator[Problem]:
-    """Groups neither share cores nor leave some idle."""
+    """Groups neither share cores nor leave some idle, unless modes follow each other."""
+    if len(_ONE_MODE.findall(said_text(document, f"{_PARTITION}.mode"))) > 1:
+        return
     found = sorted(ranges(document), key=lambda r: (r[1], r[2]))
     for (before, _, stop), (node, low, _) in pairwise(found):
         if low < stop:
