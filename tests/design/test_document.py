@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from opdev.design.markdown import boxes
+
 SMALL = """\
 dsl_version: "0.3"
 meta:
@@ -132,6 +134,33 @@ def test_headings_number_their_sections(document):
     ]  # fmt: skip
     assert doc.heading("1").stop == doc.heading("2").start == doc.heading("1.3").stop
     assert doc.heading_at(doc.heading("1.3").end + 3).number == "1.3"
+
+
+def test_chinese_numerals_number_a_section(document):
+    doc = document("## 一、接口\n\n## 第三章 能力\n\n## 一些说明\n")
+
+    assert [h.number for h in doc.headings] == ["1", "3", ""]
+
+
+def test_boxes_give_their_state_and_place(document):
+    doc = document("## 7. 交接\n\n- [x] 完整\n* [ ] 未完\n  - [X]\n- [x](链接)\n```\n- [x] 围栏里\n```\n1. [x] 编号\n")
+
+    found = boxes(doc.data, doc.headings[0].start, doc.headings[0].stop)
+
+    assert [(b.ticked, b.text, doc.data[b.start : b.end]) for b in found] == [
+        (True, "完整", b"[x]"),
+        (False, "未完", b"[ ]"),
+        (True, "", b"[X]"),
+        (True, "编号", b"[x]"),
+    ]
+    assert all(doc.data[b.stop : b.stop + 1] == b"\n" for b in found)
+
+
+def test_headings_behind_an_unclosed_fence_are_known(document):
+    doc = document("## 2. DSL\n\n```yaml\ndsl_version: '0.3'\nmeta:\n\n## 3. 能力\n\n| a |\n|---|\n| 1 |\n")
+
+    assert [h.number for h in doc.headings] == ["2", "3"]
+    assert [t.heading.number for t in doc.tables] == ["3"]
 
 
 def test_tables_give_every_cell_its_place(document):

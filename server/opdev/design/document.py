@@ -87,12 +87,21 @@ class DesignDocument:
     @cached_property
     def headings(self) -> list[Heading]:
         """The headings outside fences, in text order."""
-        return headings(self.data, self.front_matter[1] if self.front_matter else 0)
+        return headings(self.data, self._begin, self._cuts)
 
     @cached_property
     def tables(self) -> list[Table]:
         """The pipe tables outside fences, in text order."""
-        return tables(self.data, self.headings)
+        return tables(self.data, self.headings, self._begin, self._cuts)
+
+    @property
+    def _begin(self) -> int:
+        return self.front_matter[1] if self.front_matter else 0
+
+    @property
+    def _cuts(self) -> dict[int, int]:
+        """Where the document goes on inside a fence that was never closed."""
+        return {f.start: f.region.to_host(f.stop) for f in self.fences if f.stop is not None}
 
     def heading(self, number: str) -> Heading | None:
         """The heading of section ``2`` or ``6.1``."""

@@ -7,13 +7,18 @@ all the rules that read them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
-_LINE = re.compile(rb"[^\n\r]*(?:\r\n|\n|\r|\Z)")
 _TICKS = re.compile(rb"[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?(`{3,}|~{3,})([^\r\n]*)")
 _HEADING = re.compile(rb"[ ]{0,3}(#{1,6})[ \t]+([^\r\n]*)")
 _NUMBER = re.compile(r"[§第]?\s*(\d+(?:\.\d+)*)\b")
+_CHINESE = re.compile(r"第?\s*([一二三四五六七八九])\s*(?:[、.．章节]|$)")
+_BOX = re.compile(rb"[ \t]*(?:>[ \t]*)*(?:[-*+]|\d+[.)])[ \t]+\[([ xX])\](?:[ \t]+([^\r\n]*))?(?=[\r\n]|\Z)")
+_BAR, _ESCAPE, _TICK = b"|\\`"
 _DELIMITER = re.compile(rb"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 
 
@@ -29,8 +34,7 @@ class Heading:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One cell's text and where it stands, blanks around it left out."""
 
     text: str
@@ -56,27 +60,94 @@ class Table:
         return None
 
 
-def prose(data: bytes, begin: int = 0) -> Iterator[tuple[int, int]]:
-    """(start, end) of each line outside fences, line end included."""
-    at, ticks = begin, b""
-    while at < len(data):
-        match = _LINE.match(data, at)
-        stop = match.end() if match and match.end() > at else len(data)
-        found = _TICKS.match(data, at, stop)
-        if ticks:
-            if found and found.group(1).startswith(ticks) and not found.group(2).strip():
-                ticks = b""
-        elif found and not (found.group(1)[:1] == b"`" and b"`" in found.group(2)):
-            ticks = found.group(1)
-        else:
-            yield at, stop
-        at = stop
+def _number(title: str) -> str:
+    if found := _NUMBER.match(title):
+        return found[1]
+    found = _CHINESE.match(title)
+    return str("一二三四五六七八九".index(found[1]) + 1) if found else ""
 
 
-def headings(data: bytes, begin: int = 0) -> list[Heading]:
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A task list's item: ``[x] text``; ``start`` and ``end`` are those of the brackets."""
+
+    ticked: bool
+    text: str
+    start: int
+    end: int
+    stop: int
+    """Where the line ends."""
+
+
+def stretches(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None) -> Iterator[tuple[int, int]]:
+    """(start, end) of whole lines outside fences.
+
+    ``cuts`` says where the document goes on inside a fence nobody closed: by the offset the fence's text
+    starts at.
+    """
+    at = seen = begin
+    while (tick := _next_tick(data, seen)) >= 0:
+        line = line_start(data, tick, begin)
+        seen = _after_line(data, tick)
+        found = _TICKS.match(data, line, seen)
+        if found is None or found.start(1) != tick or (found[1][:1] == b"`" and b"`" in found[2]):
+            continue
+        if at < line:
+            yield at, line
+        at = seen = (cuts or {}).get(seen) or _close(data, seen, found[1])
+    if at < len(data):
+        yield at, len(data)
+
+
+def _next_tick(data: bytes, at: int) -> int:
+    ticks, tildes = data.find(b"```", at), data.find(b"~~~", at)
+    return min(ticks, tildes) if ticks >= 0 and tildes >= 0 else max(ticks, tildes)
+
+
+def _close(data: bytes, at: int, ticks: bytes) -> int:
+    """Where the text goes on behind the fence that ``ticks`` opened."""
+    begin = at
+    while (tick := data.find(ticks, at)) >= 0:
+        line = line_start(data, tick, begin)
+        at = _after_line(data, tick)
+        found = _TICKS.match(data, line, at)
+        if found and found[1].startswith(ticks) and not found[2].strip():
+            return at
+    return len(data)
+
+
+def line_start(data: bytes, offset: int, begin: int = 0) -> int:
+    """Where the line of ``offset`` begins."""
+    newline = data.rfind(b"\n", begin, offset) + 1 or begin
+    return data.rfind(b"\r", newline, offset) + 1 or newline
+
+
+def line_end(data: bytes, offset: int) -> int:
+    """Where the line of ``offset`` ends, its line end left out."""
+    newline = data.find(b"\n", offset)
+    newline = len(data) if newline < 0 else newline
+    carriage = data.find(b"\r", offset, newline)
+    return newline if carriage < 0 else carriage
+
+
+def _after_line(data: bytes, offset: int) -> int:
+    end = line_end(data, offset)
+    return end + (2 if data.startswith(b"\r\n", end) else 1 if end < len(data) else 0)
+
+
+def _lines_with(data: bytes, mark: bytes, under: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """(start, end with its line end) of the lines that hold ``mark``, in the stretches ``under``."""
+    for start, stop in under:
+        at = start
+        while (found := data.find(mark, at, stop)) >= 0:
+            at = _after_line(data, found)
+            yield line_start(data, found, start), at
+
+
+def headings(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None) -> list[Heading]:
     """The headings, each with the end of its section (the next heading of its level or above)."""
     found: list[tuple[int, str, int, int]] = []
-    for start, stop in prose(data, begin):
+    for start, stop in _lines_with(data, b"#", stretches(data, begin, cuts)):
         match = _HEADING.match(data, start, stop)
         if match:
             title = match.group(2).rstrip().rstrip(b"#").rstrip()
@@ -88,64 +159,77 @@ def headings(data: bytes, begin: int = 0) -> list[Heading]:
         stop = min((at for lv, at in after.items() if lv <= level), default=len(data))
         after = {lv: at for lv, at in after.items() if lv < level}
         after[level] = start
-        number = _NUMBER.match(title)
-        out.append(Heading(level, number.group(1) if number else "", title, start, end, stop))
+        out.append(Heading(level, _number(title), title, start, end, stop))
     return out[::-1]
 
 
-@dataclass(slots=True)
-class _Growing(Table):
-    end_of_line: int = 0
-
-
-def tables(data: bytes, under: list[Heading]) -> list[Table]:
+def tables(data: bytes, under: list[Heading], begin: int = 0, cuts: Mapping[int, int] | None = None) -> list[Table]:
     """The tables outside fences; a table ends at the first line without a pipe."""
     found: list[Table] = []
-    current: _Growing | None = None
+    current: Table | None = None
     before: tuple[int, int] | None = None
-    passed = 0
-    for start, stop in prose(data):
-        line = data[start:stop].rstrip()
-        end = start + len(line)
-        while passed < len(under) and under[passed].start <= start:
-            passed += 1
-        if b"|" not in line or (current is not None and start != current.end_of_line):
-            current = None
-        if current is not None:
+    reach = -1
+    starts = [heading.start for heading in under]
+    for start, stop in _lines_with(data, b"|", stretches(data, begin, cuts)):
+        end = line_end(data, start)
+        if current is not None and start == reach:
             current.rows.append(_cells(data, start, end))
-            current.end, current.end_of_line = end, stop
-        elif before is not None and before[1] == start and b"|" in line and _DELIMITER.fullmatch(line.strip()):
-            header = _cells(data, before[0], before[0] + len(data[before[0] : before[1]].rstrip()))
-            current = _Growing(header, before[0], end, under[passed - 1] if passed else None)
-            current.end_of_line = stop
+            current.end = start + len(data[start:end].rstrip())
+        elif before is not None and before[1] == start and _DELIMITER.fullmatch(data[start:end].strip()):
+            header = _cells(data, before[0], line_end(data, before[0]))
+            index = bisect_right(starts, start) - 1
+            heading = under[index] if index >= 0 else None
+            current = Table(header, before[0], start + len(data[start:end].rstrip()), heading)
             found.append(current)
-        before = (start, stop) if b"|" in line else None
+        else:
+            current = None
+        reach, before = stop, (start, stop)
+    return found
+
+
+def boxes(data: bytes, begin: int, end: int) -> list[Box]:
+    """The check boxes of a section, fences left out."""
+    found: list[Box] = []
+    for start, stop in _lines_with(data, b"[", stretches(data[:end], begin)):
+        match = _BOX.match(data, start, min(stop, end))
+        if match:
+            text, close = (match[2] or b"").rstrip(), match.end(1) + 1
+            ends = match.start(2) + len(text) if text else close
+            found.append(Box(match[1] != b" ", text.decode("utf-8", "replace"), close - 3, close, ends))
     return found
 
 
 def _cells(data: bytes, start: int, end: int) -> list[Cell]:
-    cells: list[Cell] = []
+    return [Cell(text, start + begin, start + stop) for text, begin, stop in _row(data[start:end])]
+
+
+# The rows of the text before a keystroke are those of the text after it, but for one.
+@lru_cache(maxsize=4096)
+def _row(line: bytes) -> tuple[tuple[str, int, int], ...]:
+    """(text, start, end) of a row's cells."""
+    end = len(line.rstrip())
+    cells: list[tuple[str, int, int]] = []
     # A bar inside code is no border; with an unpaired tick in the line there is no code.
-    paired = data.count(b"`", start, end) % 2 == 0
-    at = start
+    paired = line.count(b"`") % 2 == 0
+    at = 0
     while at <= end:
         stop = at
         code = False
-        while stop < end and (code or data[stop : stop + 1] != b"|"):
-            if data[stop : stop + 1] == b"\\":
+        while stop < end and (code or line[stop] != _BAR):
+            if line[stop] == _ESCAPE:
                 stop += 1
-            elif paired and data[stop : stop + 1] == b"`":
+            elif paired and line[stop] == _TICK:
                 code = not code
             stop += 1
         stop = min(stop, end)
-        raw = data[at:stop]
+        raw = line[at:stop]
         text = raw.strip()
         begin = at + (len(raw) - len(raw.lstrip()) if text else 0)
-        cells.append(Cell(text.decode("utf-8", "replace"), begin, begin + len(text)))
+        cells.append((text.decode("utf-8", "replace"), begin, begin + len(text)))
         at = stop + 1
-    line = data[start:end].strip()
-    if line.startswith(b"|"):
+    whole = line.strip()
+    if whole.startswith(b"|"):
         cells = cells[1:]
-    if line.endswith(b"|") and cells and not cells[-1].text:
+    if whole.endswith(b"|") and cells and not cells[-1][0]:
         cells = cells[:-1]
-    return cells
+    return tuple(cells)
