@@ -127,7 +127,8 @@ def kernels(file: File) -> tuple[Kernel, ...]:
     """The kernel entries, declarations among them, in text order."""
 
     def collect() -> tuple[Kernel, ...]:
-        code, found = file.code, []
+        code = file.code
+        found: list[Kernel] = []
         if b"_global__" not in code and b"_GLOBAL" not in code:
             return ()
         bodies = [m for m in macros(file) if _ENTRY.search(code, m.body_start, m.body_end)]

@@ -105,7 +105,7 @@ class Cache:
             operator = Operator(root, self._session.places)
             # Rules ask whether a file is there whatever its name: a name that comes or goes counts.
             digest.update("\n".join(operator.names()).encode("utf-8", "surrogateescape"))
-            for path in sorted(operator.walk()):
+            for path in sorted({*operator.walk(), *operator.neighbours()}):
                 try:
                     stat = os.stat(path)
                 except OSError:

@@ -30,6 +30,8 @@ _SKIP = {
     ".venv",
     "venv",
 }
+_SHARED = "torch_binding"
+"""The folder below custom-ops that binds all operators to PyTorch."""
 _MOST_FILES = 400
 _MOST_ENTRIES = 20_000
 _MOST_BYTES = 2_000_000
@@ -55,6 +57,7 @@ class Operator:
         self._read = read
         self._extra = tuple(extra)
         self._files: dict[str, File] | None = None
+        self._beside: dict[str, File | None] = {}
         self.asked: set[str] = set()
 
     def files(self, *kinds: str) -> Iterable[File]:
@@ -67,6 +70,29 @@ class Operator:
         """Whether a path below the operator exists, on disk or as an unsaved buffer."""
         path = f"{self.root}/{relative}"
         return path in self._extra or os.path.exists(path)
+
+    def beside(self, relative: str) -> File | None:
+        """A file of a folder next to the operator's: the Torch bindings that all operators share, another's design."""
+        if relative not in self._beside:
+            self._beside[relative] = self._file(f"{self.root.rpartition('/')[0]}/{relative}")
+        return self._beside[relative]
+
+    def neighbours(self) -> Iterator[str]:
+        """Paths of the files ``beside`` is asked for: whoever keeps findings has to watch these too."""
+        parent = self.root.rpartition("/")[0]
+        if not parent.endswith("/custom-ops"):
+            return
+        if self.name != _SHARED:
+            for file in ("CMakeLists.txt", "include/shmem_torch_kernel.h", f"src/torch_bind_{self.name}.cpp"):
+                yield f"{parent}/{_SHARED}/{file}"
+            return
+        try:
+            names = sorted(os.listdir(parent))
+        except OSError:
+            return
+        for name in names:
+            if name not in (_SHARED, "scripts"):
+                yield f"{parent}/{name}/docs/design.md"
 
     def digest(self) -> str:
         """Changes when any file of the operator does; part of the cache key of cross-file rules."""

@@ -38,6 +38,10 @@ class Project(Protocol):
         """Whether a path below the operator exists."""
         ...
 
+    def beside(self, relative: str) -> File | None:
+        """A file of a folder next to the operator's (``torch_binding/src/…``); None where there is none."""
+        ...
+
 
 @dataclass(slots=True)
 class Context(View):
