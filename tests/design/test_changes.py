@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opdev.design.changes import append, insert, insert_in_order, plain, remove, rename, replace
+from opdev.design.changes import append, insert, insert_in_order, plain, remove, rename, replace, sort
 
 YAML = "meta:\n  op_name: demo  # 名字\n  scope: 'both'\n  empty:\ninputs:\n  - name: x\n    role: 'r'\n  - {name: y}\nlong: |\n  a\n  b\n"
 
@@ -137,3 +137,43 @@ def test_what_is_not_empty_on_its_line_is_left(document, written):
     node = doc.get("meta.d") or doc.get("meta.a")
 
     assert append(doc, node, "{name: z}") is None
+
+
+SCHEDULE = "schedule:\n  # 最后\n  phases:\n    - {name: a, action: 写}  # 一步\n\n  notes: |\n    一\n\n  tiling:\n    tile: 64 KB\n    # 末尾\n  core_partition: {mode: A}  # 先\nlast: 1\n"
+
+
+@pytest.mark.parametrize("prefix", ["", "> ", "    "])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_entries_are_sorted_with_their_comments(document, prefix, newline):
+    lines = ["```yaml", "dsl_version: '0.3'", *SCHEDULE.splitlines(), "```"]
+    doc = document("# 设计" + newline + newline.join(prefix + x for x in lines) + newline)
+    order = ("core_partition", "tiling", "phases")
+    changes = sort(doc, doc.get("schedule"), order)
+    data = doc.data
+    for change in reversed(changes):
+        data = data[: change.start] + change.text.encode() + data[change.end :]
+    new = document(data)
+
+    assert new.faults == []
+    assert [c.key for c in new.get("schedule").children] == ["core_partition", "notes", "tiling", "phases"]
+    assert new.root.data() == doc.root.data()
+    assert sorted(data.splitlines()) == sorted(doc.data.splitlines())
+    assert sort(new, new.get("schedule"), order) == []
+
+
+@pytest.mark.parametrize("yaml", ["{b: 1, a: {c: 2}}", "{b: , a: x}", "{b, a}"])
+def test_entries_in_brackets_are_sorted(document, yaml):
+    doc = document(f"```yaml\ndsl_version: '0.3'\nmeta: {yaml}\n```\n")
+    data = doc.data
+    for change in reversed(sort(doc, doc.get("meta"), ("a", "b"))):
+        data = data[: change.start] + change.text.encode() + data[change.end :]
+
+    assert document(data).root.data() == doc.root.data()
+    assert [c.key for c in document(data).get("meta").children] == ["a", "b"]
+
+
+@pytest.mark.parametrize("yaml", ["  b: &x 1\n  a: *x\n", "  b: 1\n  a: 2\n  b: 3\n", "  b: 'x\n  a: 1\n"])
+def test_what_cannot_be_sorted_is_left(document, yaml):
+    doc = document(f"```yaml\ndsl_version: '0.3'\nmeta:\n{yaml}```\n")
+
+    assert sort(doc, doc.get("meta"), ("a", "b")) == []

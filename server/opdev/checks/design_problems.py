@@ -6,11 +6,11 @@ through those of all the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Related
+from opdev.rules.model import Edit, Fix, Hit, Related
 
 if TYPE_CHECKING:
     from opdev.design.changes import Change
@@ -47,17 +47,63 @@ def parent_of(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def incomplete(context: Context, *paths: str) -> Iterator[tuple[str, list[Problem]]]:
+def incomplete(context: Context, *paths: str, code: str = "missing-key") -> Iterator[tuple[str, list[Problem]]]:
     """(path of a mapping, what it lacks) for keys at or below ``paths``: one mapping, one finding."""
     lacking: dict[str, list[Problem]] = {}
-    for problem in problems(context, "missing-key"):
+    for problem in problems(context, code):
         if problem.under(*paths):
             lacking.setdefault(parent_of(problem.path), []).append(problem)
     yield from lacking.items()
 
 
+def told(context: Context, *codes: str) -> Iterator[Hit]:
+    """The problems with any of ``codes`` as they are, their args for the message."""
+    for problem in problems(context, *codes):
+        yield Hit(problem.start, problem.end, args=problem.args)
+
+
+def missing(
+    context: Context, *paths: str, values: Mapping[str, str] | None = None, code: str = "missing-key"
+) -> Iterator[Hit]:
+    """The keys at or below ``paths`` that are missing: ``in``, ``keys``, ``keys_zh`` and the problem's own args.
+
+    They are inserted with ``values``' text or the template's.
+    """
+    for parent, lacking in incomplete(context, *paths, code=code):
+        keys = [problem.path.rpartition(".")[2] for problem in lacking]
+        fix = fix_of(*additions(design(context), parent, keys, values or {}))
+        args = {**lacking[0].args, "in": parent, "keys": ", ".join(keys), "keys_zh": "、".join(keys)}
+        yield Hit(lacking[0].start, lacking[0].end, args=args, fix=fix)
+
+
+def empty(context: Context, *paths: str, values: Mapping[str, str] | None = None) -> Iterator[Hit]:
+    """The entries at or below ``paths`` that say nothing: message ``empty`` with ``key``.
+
+    They are filled (fix ``fill``) where ``values`` or the template have more than a placeholder.
+    """
+    for problem in problems(context, "empty-value"):
+        if problem.under(*paths):
+            fix = fix_of(*_filled(design(context), problem.path, values or {}), title="fill")
+            yield Hit(problem.start, problem.end, "empty", {"key": problem.path}, fix)
+
+
+def gaps(context: Context, *paths: str, values: Mapping[str, str] | None = None) -> Iterator[Hit]:
+    """What is ``missing`` and what is ``empty``."""
+    yield from missing(context, *paths, values=values)
+    yield from empty(context, *paths, values=values)
+
+
+def _filled(document: DesignDocument, path: str, values: Mapping[str, str]) -> list[Change | None]:
+    from opdev.design.changes import fill
+    from opdev.design.problems import is_placeholder
+    from opdev.design.schema import value_text
+
+    node, value = document.get(path), values.get(path.rpartition(".")[2]) or value_text(path)
+    return [] if node is None or (is_placeholder(value) and "\n" not in value) else [fill(document, node, value)]
+
+
 def fix_of(*changes: Change | None, title: str = "default") -> Fix | None:
-    """The changes as one fix; None where one of them cannot be made.  Insertions at one place become one."""
+    """The changes as one fix; None where one of them (or all) cannot be made.  Insertions at one place become one."""
     merged: dict[tuple[int, int], str] = {}
     for change in changes:
         if change is None:
@@ -68,10 +114,10 @@ def fix_of(*changes: Change | None, title: str = "default") -> Fix | None:
 
 
 def additions(
-    document: DesignDocument, parent: str, keys: Iterable[str], values: dict[str, str]
+    document: DesignDocument, parent: str, keys: Iterable[str], values: Mapping[str, str]
 ) -> list[Change | None]:
     """Insertions of ``keys`` into a mapping in the DSL's order, each with ``values``' text or the template's."""
-    from opdev.design.changes import insert_in_order
+    from opdev.design.changes import fill, insert_in_order
     from opdev.design.schema import value_text
     from opdev.design.walk import keys_at
 
@@ -81,7 +127,11 @@ def additions(
         return [None]
     wanted = sorted(keys, key=lambda key: order.index(key) if key in order else len(order))
     path = f"{parent}." if parent else ""
-    return [insert_in_order(document, node, key, values.get(key) or value_text(path + key), order) for key in wanted]
+    changes: list[Change | None] = []
+    for key in wanted:
+        value, there = values.get(key) or value_text(path + key), node.get(key)
+        changes.append(fill(document, there, value) if there else insert_in_order(document, node, key, value, order))
+    return changes
 
 
 def related(problem: Problem, zh: str, en: str) -> tuple[Related, ...]:

@@ -128,6 +128,48 @@ def append(document: DesignDocument, sequence: Node, item: str) -> Change | None
     return Change(end, end, f"{document.source.newline}{indent}- {item}")
 
 
+def sort(document: DesignDocument, mapping: Node, order: Sequence[str]) -> list[Change]:
+    """The entries of a mapping in ``order``, each with the comments right above it; what is not in it stays.
+
+    Empty where nothing would change or nobody can tell what belongs where (a key twice, an anchor in between).
+    """
+    keys = [c.key for c in mapping.children]
+    entries = [c for c in mapping.children if c.key in order]
+    data = document.data
+    if len(set(keys)) != len(keys) or document.faults or b"&" in data[mapping.start : mapping.end]:
+        return []
+    if any(c.alias or c.key_start < 0 for c in mapping.children):
+        return []
+    spans = [_span(document, c) for c in entries]
+    wanted = sorted(range(len(entries)), key=lambda at: order.index(entries[at].key or ""))
+    changes: list[Change] = []
+    for at, source in enumerate(wanted):
+        here, there = spans[at], spans[source]
+        if here is None or there is None:
+            return []
+        if at != source:
+            try:
+                changes.append(Change(*here, data[slice(*there)].decode()))
+            except UnicodeDecodeError:
+                return []
+    return changes
+
+
+def _span(document: DesignDocument, entry: Node) -> tuple[int, int] | None:
+    """An entry's lines without the last line end, comments right above it included; in brackets the entry alone."""
+    if entry.parent is not None and entry.parent.style == "flow":
+        return entry.key_start, max(entry.end, entry.key_end)
+    start = _line_start(document, entry.key_start)
+    if _before(document, start, entry.key_start).strip(b" >"):
+        return None
+    while start > 0:
+        above = _line_start(document, start - 1 - (document.data[start - 2 : start] == b"\r\n"))
+        if not document.data[above:start].lstrip(b" >").startswith(b"#"):
+            break
+        start = above
+    return start, _end_of_entry(document, entry)
+
+
 def _text(key: str, value: str) -> str:
     return (f"{key}: {value}" if "\n" not in value else f"{key}:\n{value}").rstrip("\n")
 
