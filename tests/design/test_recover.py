@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from opdev.design import judged, pieces
 from opdev.design.complete import complete
 from opdev.design.model import validate
 
@@ -99,6 +100,7 @@ def test_depth_is_bounded(design, deep):
 )  # fmt: skip
 def test_time_grows_with_the_text(design, line):
     def cost(count):
+        pieces.forget()
         doc = design(HEAD + "meta:\n" + "".join(line.replace("{n}", f"{n:05}") for n in range(count)))
         return sum(doc.dsl.events) + len(doc.faults)
 
@@ -110,6 +112,8 @@ def test_judging_grows_with_the_text(design, line):
     """Counted in calls, not in seconds: many faults, many unknown keys, many items."""
 
     def cost(count):
+        pieces.forget()
+        judged.forget()
         doc = design(
             HEAD + "correctness:\n case_matrix:\n" + "".join(line.replace("{n}", f"{n:05}") for n in range(count))
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
 
+from opdev.design import pieces
 from opdev.design.nodes import Fault, Node, Style, Tag
 from opdev.design.text import FenceText
 
@@ -62,6 +63,8 @@ class Composer:
     """Composes pieces of one fence; anchors, faults and the budget are the fence's."""
 
     text: FenceText
+    whole: bool = False
+    """Whether not to take the text apart: what the piecewise reading is held against."""
     faults: list[Fault] = field(default_factory=list)
     anchors: dict[str, tuple[Node, int]] = field(default_factory=dict)
     nodes: int = 0
@@ -69,6 +72,8 @@ class Composer:
     """Nodes made, those of pieces that failed included."""
     chars: int = 0
     """How much was given to the parser, for the tests that hold the time linear."""
+    odd: bool = False
+    """Whether the piece composed last has anchors, aliases or more than one document."""
 
     def compose(self, start: int, end: int) -> Node | None:
         """The piece ``[start, end)`` in characters as a tree; None for nothing but blanks and comments.
@@ -88,7 +93,54 @@ class Composer:
                 raise
             raise _explain(error, start, end) from None
         self.anchors.update(build.anchors)
+        self.odd = build.odd or bool(build.anchors)
         return top
+
+    def piece(self, start: int, end: int) -> Node | None:
+        """The piece as a tree, read once a text; None where it may mean something else inside the whole.
+
+        Raises NotYamlError.
+        """
+        text = self.text.text[start:end]
+        kept = pieces.known(text)
+        if kept is not None:
+            self.chars += len(text)
+            self.count(kept.nodes, start)
+            return kept.top.placed(self.text.host(start))
+        before = len(self.faults)
+        node = self.compose(start, end)
+        if node is None or self.odd or len(self.faults) > before:
+            return None
+        if len(text) <= pieces.LARGEST:
+            pieces.keep(text, node, self.text.host(start))
+        return node
+
+    def by_pieces(self, start: int, end: int) -> Node | None:
+        """``[start, end)`` from pieces; None, and nothing noted, where it has to be read as a whole.
+
+        Raises NotYamlError where a piece does not parse and the whole cannot either.
+        """
+        if self.whole or end - start <= pieces.SMALL or not self.text.straight or not pieces.plain_text(self.text.text):
+            return None
+        faults, nodes, anchors = len(self.faults), self.nodes, dict(self.anchors)
+        node = error = None
+        try:
+            node = pieces.assemble(self, start, end)
+        except NotYamlError as failed:
+            error = failed
+        if node is None:
+            del self.faults[faults:]
+            self.nodes, self.anchors = nodes, anchors
+        if error is not None and error.reason not in ("unclosed-quote", "unclosed-bracket"):
+            raise error
+        return node
+
+    def count(self, more: int, at: int) -> None:
+        """Note that nodes were made; NotYamlError beyond what any design has."""
+        self.nodes += more
+        self.work += more
+        if self.nodes > MAX_NODES or self.work > MAX_WORK:
+            raise NotYamlError("too-large", at, f"more than {MAX_NODES} values")
 
     def fault(self, reason: str, start: int, end: int, detail: str = "", first: Node | None = None) -> None:
         """Note a fault at ``[start, end)`` in characters."""
@@ -137,6 +189,7 @@ class _Build:
         self.open: list[_Open] = []
         self.anchors: dict[str, tuple[Node, int]] = {}
         self.top: Node | None = None
+        self.odd = False
 
     def run(self, events: Iterator[Any]) -> Node | None:
         import yaml
@@ -154,6 +207,7 @@ class _Build:
             elif isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
+                    self.odd = True
                     self._fault("second-document", event)
                     break
         return self.top
@@ -165,10 +219,7 @@ class _Build:
         self.composer.fault(reason, *self._range(event), first=first)
 
     def _count(self, event: Any, more: int = 1) -> None:
-        self.composer.nodes += more
-        self.composer.work += more
-        if self.composer.nodes > MAX_NODES or self.composer.work > MAX_WORK:
-            raise NotYamlError("too-large", self._range(event)[0], f"more than {MAX_NODES} values")
+        self.composer.count(more, self._range(event)[0])
 
     def _scalar(self, event: Any) -> Node:
         self._count(event)
@@ -199,6 +250,7 @@ class _Build:
         self._add(node, done.anchor)
 
     def _alias(self, event: Any) -> None:
+        self.odd = True
         self._count(event)
         start, end = self.composer.text.span(*self._range(event))
         found = self.anchors.get(event.anchor) or self.composer.anchors.get(event.anchor)
@@ -219,6 +271,7 @@ class _Build:
         parent = self.open[-1]
         if parent.node.kind == "sequence":
             node.parent = parent.node
+            node.index = len(parent.node.children)
             parent.node.children.append(node)
         elif parent.key is None:
             parent.key = node
@@ -245,6 +298,7 @@ class _Build:
 
     def _merge(self, parent: _Open, node: Node) -> None:
         """``<<``: what the mapping itself says wins, wherever it stands."""
+        self.odd = True
         found: list[Node] = []
         for source in node.children if node.kind == "sequence" else [node]:
             for child in source.children if source.kind == "mapping" else []:
@@ -264,6 +318,7 @@ def _copied(node: Node, start: int, end: int) -> Node:
         for child in old.children:
             below = Node(child.kind, start, end, child.tag, child.value, child.style, child.key, alias=True)
             below.parent = new
+            below.index = child.index
             if child.key is not None:
                 below.key_start, below.key_end = start, end
             new.children.append(below)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain
 
 from opdev.design.derived import HCCL_OF, MB, TOTAL_FLOOR, bytes_per_pe, collective_of, expected_tolerance
 from opdev.design.document import DesignDocument
 from opdev.design.dtypes import fold_dtype, number, split_dtypes
 from opdev.design.nodes import Node
-from opdev.design.problems import Problem, at, flag, integer, said_nodes, said_text
+from opdev.design.problems import Problem, at, flag, is_placeholder, said_nodes, said_text
 
 _TOLERANCE = "correctness.tolerance"
 _MUST = ("kernel_bus_bandwidth_GBps", "e2e_latency_us", "kernel_latency_us")
@@ -73,7 +75,7 @@ def categories(document: DesignDocument) -> Iterator[Problem]:
     cases = document.items("correctness.case_matrix")
     if node is None or not cases or any(c.kind == "broken" for c in cases):
         return
-    there = {c.text.strip() for case in cases if (c := case.get("category")) is not None}
+    there = {str(case.get("category")).strip() for case in _plain(node)}
     for wanted in ("functional", "stress"):
         if wanted not in there:
             yield Problem("category-missing", node.path, *node.name_range, {"category": wanted})
@@ -82,34 +84,45 @@ def categories(document: DesignDocument) -> Iterator[Problem]:
 def medium(document: DesignDocument) -> Iterator[Problem]:
     """A case big enough to say something about bandwidth."""
     node = document.get("correctness.case_matrix")
-    texts = [
-        n.said
-        for n in said_nodes(document, "correctness.case_matrix", "performance.target_cases", "performance.min_scale")
-    ]
     if node is None or not document.items("correctness.case_matrix"):
         return
     fused = said_text(document, "meta.op_kind") in ("fused_compute_comm", "compute")
-    if any(_UNMET.search(t) or megabytes(t) >= 256 or (fused and hidden(t) >= 1000) for t in texts):
+    around = [n.said for n in said_nodes(document, "performance.target_cases", "performance.min_scale")]
+    within = (t[:2000] for case in _plain(node) for t in case.values() if isinstance(t, str) and not is_placeholder(t))
+    if any(big_enough(t, fused) for t in chain(around, within)):
         return
-    sized = [_case_bytes(document, case) for case in document.items("correctness.case_matrix")]
-    if any(size >= TOTAL_FLOOR for size in sized if size is not None):
+    known = _dtypes(document)
+    if any(_total_bytes(case, known[0] if known else "") >= TOTAL_FLOOR for case in _plain(node)):
         return
     yield Problem(
         "no-medium-case", node.path, *node.name_range, {"floor": "hidden size >= 1000" if fused else "256 MB"}
     )
 
 
-def _case_bytes(document: DesignDocument, case: Node) -> int | None:
-    """Bytes over all PEs of a case that says its shape, dtype and PEs in numbers."""
-    shape, dtype, pes = case.get("shape"), case.get("dtype"), integer(case.get("n_pes"))
-    names = {"n_pes": float(pes)} if pes else {}
-    known = _dtypes(document)
-    per_pe = (
-        bytes_per_pe(shape.text, dtype.text if dtype is not None else known[0] if known else "", names)
-        if shape
-        else None
-    )
-    return None if per_pe is None else per_pe * (pes or 1)
+def _plain(matrix: Node) -> list[dict[str, object]]:
+    """The cases that are mappings, as plain data: a long matrix is looked through at every keystroke."""
+    data = matrix.data()
+    return [case for case in data if isinstance(case, dict)] if isinstance(data, list) else []
+
+
+@lru_cache(4096)
+def big_enough(text: str, fused: bool) -> bool:
+    """Whether a text names a medium scale, or says why there is none."""
+    return bool(_UNMET.search(text)) or megabytes(text) >= 256 or (fused and hidden(text) >= 1000)
+
+
+def _total_bytes(case: dict[str, object], main: str) -> int:
+    """Bytes over all PEs of a case that says its shape, dtype and PEs in numbers; else 0."""
+    shape, dtype, pes = case.get("shape"), case.get("dtype"), case.get("n_pes")
+    count = pes if isinstance(pes, int) and pes > 0 else 1
+    if not isinstance(shape, (str, int)):
+        return 0
+    return (_bytes(str(shape), dtype if isinstance(dtype, str) else main, count) or 0) * count
+
+
+@lru_cache(4096)
+def _bytes(shape: str, dtype: str, pes: int) -> int | None:
+    return bytes_per_pe(shape, dtype, {"n_pes": float(pes)})
 
 
 def megabytes(text: str) -> float:

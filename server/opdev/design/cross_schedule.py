@@ -132,8 +132,10 @@ def _divisible(document: DesignDocument, node: Node, count: int) -> Iterator[Pro
 
 def pe_counts(document: DesignDocument) -> set[int]:
     """The PE counts the case matrix names as numbers."""
-    found = {integer(case.get("n_pes")) for case in document.items("correctness.case_matrix")}
-    return {count for count in found if count is not None and count > 0}
+    node = document.get("correctness.case_matrix")
+    cases = node.data() if node is not None and node.kind == "sequence" else None
+    counts = [case.get("n_pes") for case in cases if isinstance(case, dict)] if isinstance(cases, list) else []
+    return {count for count in counts if isinstance(count, int) and not isinstance(count, bool) and count > 0}
 
 
 def single_core(text: str) -> str | None:

@@ -16,8 +16,9 @@ from pydantic import ValidationError
 from opdev.design.cross import check
 from opdev.design.document import SECTIONS, DesignDocument, document_of
 from opdev.design.dsl import Design
+from opdev.design.judged import judged
 from opdev.design.nodes import Node
-from opdev.design.problems import Problem, at, at_key, is_placeholder, label, nearest
+from opdev.design.problems import PLACEHOLDER, Problem, at, at_key, is_placeholder, label, nearest
 from opdev.design.walk import field, keys_at
 from opdev.syntax.file import File
 
@@ -75,6 +76,8 @@ def _fence(document: DesignDocument) -> Iterator[Problem]:
 
 
 def _placeholders(document: DesignDocument) -> Iterator[Problem]:
+    if PLACEHOLDER.encode() not in document.data:
+        return
     for node in document.nodes():
         if node.kind == "scalar" and not node.alias and is_placeholder(node.value):
             yield at(node, "placeholder", value=node.value)
@@ -85,7 +88,7 @@ def _fields(document: DesignDocument) -> Iterator[Problem]:
     if root is None:
         return
     try:
-        Design.model_validate(root.data())
+        Design.model_validate(judged(root, document.data))
     except ValidationError as error:
         verdicts = error.errors(include_url=False, include_input=False)
     else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 NodeKind = Literal["mapping", "sequence", "scalar", "broken"]
@@ -37,10 +37,59 @@ class Node:
     key: str | None = None
     key_start: int = -1
     key_end: int = -1
-    path: str = ""
-    children: list[Node] = field(default_factory=list)
+    index: int = -1
+    """Which item of its list it is."""
     parent: Node | None = None
     alias: bool = False
+    plain: object = None
+    """``data()`` of a list or mapping where it was worked out before; not to be changed."""
+    _path: str | None = None
+    _children: list[Node] | None = None
+    _original: tuple[Node, int] | None = None
+
+    @property
+    def children(self) -> list[Node]:
+        """The entries or items, in text order; those of a copy are copied when they are first asked for."""
+        found = self._children
+        if found is None:
+            found = []
+            if self._original is not None:
+                original, by = self._original
+                for child in original.children:
+                    copy = child.placed(by)
+                    copy.parent = self
+                    found.append(copy)
+            self._children = found
+        return found
+
+    def placed(self, by: int) -> Node:
+        """A copy of this node and what is below it, ``by`` bytes further on, without a parent."""
+        at = self.key_start
+        new = Node(
+            self.kind, self.start + by, self.end + by, self.tag, self.value, self.style, self.key,
+            at + by if at >= 0 else at, self.key_end + by if at >= 0 else self.key_end, self.index,
+        )  # fmt: skip
+        new.plain, new.alias = self.plain, self.alias
+        if self._children or self._original is not None:
+            new._original = (self, by)
+        return new
+
+    def let_go(self) -> None:
+        """Have the children, and forget whose copies they are."""
+        self._children, self._original = self.children, None
+
+    @property
+    def path(self) -> str:
+        """``schedule.core_partition.groups[0].role``; empty for the top."""
+        if self._path is None:
+            above = self.parent
+            if above is None:
+                self._path = ""
+            elif above.kind == "sequence":
+                self._path = f"{above.path}[{self.index}]"
+            else:
+                self._path = f"{above.path}.{self.key}" if above.path else self.key or ""
+        return self._path
 
     @property
     def where(self) -> tuple[int, int]:
@@ -105,6 +154,8 @@ class Node:
 
     def data(self) -> object:
         """Plain Python: dict, list, str, bool, int, float, None (None for what is broken)."""
+        if self.plain is not None:
+            return self.plain
         if self.kind == "mapping":
             return {child.key or "": child.data() for child in self.children}
         if self.kind == "sequence":

@@ -32,10 +32,7 @@ def read(composer: Composer) -> Node | None:
     if size > MAX_CHARS:
         composer.fault("too-large", 0, 0, f"more than {MAX_CHARS} characters")
         return None
-    top = _Recovery(composer).read(0, size, 0)
-    if top is not None:
-        _set_paths(top)
-    return top
+    return _Recovery(composer).read(0, size, 0)
 
 
 class _Recovery:
@@ -46,7 +43,7 @@ class _Recovery:
     def read(self, start: int, end: int, level: int) -> Node | None:
         """``[start, end)`` composed, or put together from its parts."""
         try:
-            return self.composer.compose(start, end)
+            return self.composer.by_pieces(start, end) or self.composer.compose(start, end)
         except NotYamlError as error:
             if level >= _LEVELS:
                 self._note(error, start, end)
@@ -190,6 +187,7 @@ class _Recovery:
         for block in blocks:
             for item in self._items(block, level):
                 item.parent = top
+                item.index = len(top.children)
                 top.children.append(item)
                 top.end = max(top.end, item.end, item.key_end)
         return top
@@ -255,15 +253,3 @@ class _Recovery:
         while stop > at and self.text[stop - 1] in " \t":
             stop -= 1
         self.composer.fault(error.reason, at, stop, error.detail)
-
-
-def _set_paths(top: Node) -> None:
-    stack = [top]
-    while stack:
-        node = stack.pop()
-        for index, child in enumerate(node.children):
-            if node.kind == "sequence":
-                child.path = f"{node.path}[{index}]"
-            else:
-                child.path = f"{node.path}.{child.key}" if node.path else child.key or ""
-            stack.append(child)

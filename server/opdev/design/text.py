@@ -23,6 +23,9 @@ class FenceText:
         raw = data.decode("utf-8", "surrogateescape")
         self.unprintable = [m.start() for m in _UNPRINTABLE.finditer(raw)]
         self.text = _UNPRINTABLE.sub("?", raw) if self.unprintable else raw
+        region = file.region
+        self.straight = not self.unprintable and (region is None or not region.prefix)
+        """Whether equal texts have equal bytes, and no line begins with something else."""
         self._marks: list[int] | None = None
         self._raw = raw
         if not data.isascii():
