@@ -16,7 +16,7 @@ _API = re.compile(r"\b(?:acl)?shmemx?_\w+|\baclshmemx?_\*?", re.ASCII)
 _CUBE = re.compile(r"\b(?:AIC|cube|matmul|gemm|mmad|catlass)\b|矩阵乘|矩阵", re.IGNORECASE | re.ASCII)
 _COLLECTIVE = re.compile(r"all_?gather|all_?reduce|reduce_?scatter|all_?to_?all|broadcast|集合通信", re.IGNORECASE)
 _REDUCES = re.compile(r"reduce|累加|相加|求和|归约|规约|之和|\bsum\b", re.IGNORECASE | re.ASCII)
-_ATOMIC = re.compile(r"SetAtomic\w*|atomic|原子", re.IGNORECASE)
+_ATOMIC = re.compile(r"SetAtomic\w*|atomic|原子|收齐|(?:固定|PE\s*号)\s*(?:次序|顺序)|fixed order", re.IGNORECASE)
 _SIGNAL = re.compile(r"signal|信号|(?<!cross-core )\bflags?\b(?! ?[A-Z])|标志", re.IGNORECASE | re.ASCII)
 _STATE = re.compile(r"flag|signal|state|sync|magic|信号|状态", re.IGNORECASE)
 _EPOCH = re.compile(r"epoch|magic|轮次|轮|递增|generation|iter", re.IGNORECASE)
@@ -180,11 +180,15 @@ def group(document: DesignDocument) -> Iterator[Problem]:
         yield at(node, "group-ungrounded", value="all_pes")
 
 
+def reduces(document: DesignDocument) -> bool:
+    """Whether the operator adds up what several PEs have, by its name and its result."""
+    said = " ".join([said_text(document, "meta.op_name"), said_text(document, "semantics.result")])
+    return _REDUCES.search(said) is not None
+
+
 def accumulation(document: DesignDocument) -> Iterator[Problem]:
     """Several sources, one destination: who adds?"""
-    value = said_text(document, "meta.op_kind")
-    reduces = " ".join([said_text(document, "meta.op_name"), said_text(document, "semantics.result")])
-    if value != "collective" or not _REDUCES.search(reduces):
+    if said_text(document, "meta.op_kind") != "collective" or not reduces(document):
         return
     node = document.get("semantics.local_compute")
     if node is None or node.empty or node.kind == "broken":
