@@ -1,0 +1,108 @@
+"""What the rules on a design's fields have in common: keys that are not there, values to be written over, words to show.
+
+A key that is not there may have been misspelt; a claim that something is nowhere has to wait until
+all of the YAML can be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from opdev.checks.design_problems import additions, design, fix_of, incomplete, parent_of, problems
+from opdev.rules.context import Context
+from opdev.rules.model import Edit, Fix, Hit, Related
+
+if TYPE_CHECKING:
+    from opdev.design.document import DesignDocument
+    from opdev.design.nodes import Node
+    from opdev.design.problems import Problem
+
+# Faults after which all that was written is still read.
+_HARMLESS = frozenset({"duplicate-key", "second-document", "unclosed-fence", "control-character"})
+_MOST_SLIPS = 8
+_FLOW = re.compile(r"[,\[\]{}]")
+
+
+def settled(document: DesignDocument) -> bool:
+    """Whether the whole DSL could be read: what seems to be nowhere may stand where it could not."""
+    return all(fault.reason in _HARMLESS for fault in document.faults)
+
+
+def lacking(context: Context, *paths: str, values: Callable[[str], dict[str, str]] | None = None) -> Iterator[Hit]:
+    """Keys at or below ``paths`` that are not there: one finding a mapping.
+
+    The fix writes them in the DSL's order, with what ``values`` has for a key of the mapping at a
+    path or the template's text; where a sibling looks like one of them misspelt, it renames that.
+    """
+    from opdev.design.problems import nearest
+
+    document = design(context)
+    unknown: dict[str, list[Problem]] | None = None
+    for parent, found in incomplete(context, *paths):
+        unknown = unknown if unknown is not None else _unknown(context)
+        keys = [str(p.args["key"]) for p in found]
+        args: dict[str, object] = {"keys": ", ".join(keys), "in": parent}
+        slips = ((slip, nearest(str(slip.args["key"]), keys)) for slip in unknown.get(parent, ()))
+        slip, meant = next(((s, m) for s, m in slips if m), (None, None))
+        if slip is not None and meant is not None:
+            note = {"zh": f"是否想写 {meant}？", "en": f"did you mean {meant}?"}
+            args |= {"key": meant, "value": slip.args["key"]}
+            fix: Fix | None = Fix((Edit(slip.start, slip.end, meant),), "rename")
+            yield Hit(found[0].start, found[0].end, args=args, fix=fix, related=(Related(slip.start, slip.end, note),))
+        else:
+            fix = fix_of(*additions(document, parent, keys, values(parent) if values is not None else {}))
+            yield Hit(found[0].start, found[0].end, args=args, fix=fix)
+
+
+def _unknown(context: Context) -> dict[str, list[Problem]]:
+    """Keys the DSL does not know, by the path of their mapping; of many only the first few."""
+    found: dict[str, list[Problem]] = {}
+    for problem in problems(context, "unknown-key"):
+        here = found.setdefault(parent_of(problem.path), [])
+        if len(here) < _MOST_SLIPS:
+            here.append(problem)
+    return found
+
+
+def wrong(context: Context, *paths: str, codes: Iterable[str]) -> Iterator[tuple[Problem, Hit]]:
+    """Problems with the values at or below ``paths``: the message's key is the code."""
+    for problem in problems(context, *codes):
+        if problem.under(*paths):
+            args = {**problem.args, "key": problem.args.get("key") or problem.path}
+            yield problem, Hit(problem.start, problem.end, message=problem.code, args=args)
+
+
+def narrowed(context: Context, problem: Problem, word: str) -> tuple[int, int]:
+    """Where ``word`` stands in the value of a problem; the value where that is not one place."""
+    written, sought = context.data[problem.start : problem.end], word.encode()
+    if not sought or written.count(sought) != 1:
+        return problem.start, problem.end
+    start = problem.start + written.index(sought)
+    return start, start + len(sought)
+
+
+def overwrite(node: Node | None, text: str, title: str = "default") -> Fix | None:
+    """Put ``text`` where a value on one line stands, its quotes included; None for blocks and aliases."""
+    if node is None or node.alias or node.style in ("literal", "folded", "block"):
+        return None
+    lead = " " if node.start == node.end else ""
+    return Fix((Edit(node.start, node.end, lead + text),), title)
+
+
+def quoted(text: str) -> str:
+    """A text as a scalar inside brackets."""
+    from opdev.design.changes import plain
+
+    if not _FLOW.search(text):
+        return plain(text)
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def as_mapping(node: Node | None, key: str, more: dict[str, str]) -> Fix | None:
+    """An item that is one line of text as a mapping with the text under ``key``."""
+    if node is None or node.kind != "scalar" or node.empty or "\n" in node.value or node.key is not None:
+        return None
+    rest = "".join(f", {k}: {v}" for k, v in more.items())
+    return overwrite(node, f"{{{key}: {quoted(node.value)}{rest}}}", "convert")
