@@ -2,7 +2,7 @@
 
 import pytest
 
-from opdev.checks.local_values import value
+from opdev.facts.local_values import value
 from opdev.kinds import Kind
 from opdev.rules.context import Context
 from opdev.source import Source

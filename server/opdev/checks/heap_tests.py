@@ -10,8 +10,8 @@ import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
-from opdev.checks.heap_calls import Allocation, allocations, member_like, name_pattern
-from opdev.checks.local_values import function_range
+from opdev.facts.heap_calls import Allocation, allocations, member_like, name_pattern
+from opdev.facts.local_values import function_range
 from opdev.rules.context import Context
 from opdev.syntax import cpp
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opdev.checks.heap_calls import initial_text, names_pe
+from opdev.facts.heap_calls import initial_text, names_pe
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp

@@ -7,16 +7,17 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opdev.checks.heap_calls import (
+from opdev.checks.heap_tests import HELPER, is_tested
+from opdev.facts.heap_calls import (
     Allocation,
     allocations,
     initial_text,
     is_test,
     name_pattern,
     names_pe,
+    singles_out,
 )
-from opdev.checks.heap_tests import HELPER, is_tested
-from opdev.checks.local_values import block_end, function_range, value
+from opdev.facts.local_values import block_end, function_range, value
 from opdev.rules.context import Context
 from opdev.rules.model import Applicability, Edit, Fix, Hit, Related
 from opdev.syntax.tree import ancestor, ancestors
@@ -142,19 +143,10 @@ def _by_branch(context: Context, every: list[Allocation]) -> Iterator[Hit]:
             if node.type != "if_statement" or node.id in seen:
                 continue
             condition = node.child_by_field_name("condition")
-            if condition is None or not _singles_out(context.text(condition)):
+            if condition is None or not singles_out(context.text(condition)):
                 continue
             seen.add(node.id)
             yield from _branches(context, node, every)
-
-
-def _singles_out(condition: str) -> bool:
-    """Whether a condition picks PEs (``my_pe == 0``, ``rank % 2``), rather than checking an id's range."""
-    return any(
-        names_pe(side)
-        for match in re.finditer(r"([\w.\->]+(?:\(\s*\))?)\s*(?:[!=]=|%)\s*([\w.\->]+(?:\(\s*\))?)", condition)
-        for side in match.groups()
-    )
 
 
 def _branches(context: Context, node: Node, every: list[Allocation]) -> Iterator[Hit]:

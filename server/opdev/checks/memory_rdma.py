@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opdev.checks.heap_calls import argument_name
-from opdev.checks.local_values import values_given
+from opdev.facts.heap_calls import argument_name
+from opdev.facts.local_values import values_given
 from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
 from opdev.syntax import cpp

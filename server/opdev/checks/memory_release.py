@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opdev.checks.heap_calls import FREES, Allocation, allocations, argument_name, is_test, member_like, name_pattern
-from opdev.checks.local_values import function_range
+from opdev.facts.heap_calls import FREES, Allocation, allocations, argument_name, is_test, member_like, name_pattern
+from opdev.facts.local_values import function_range
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import cpp

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from opdev.checks.heap_calls import Allocation, allocations, is_test, names_pe
-from opdev.checks.local_values import function_range, value
+from opdev.facts.heap_calls import Allocation, allocations, is_test, names_pe
+from opdev.facts.local_values import function_range, value
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp

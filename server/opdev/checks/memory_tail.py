@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from opdev.checks.heap_calls import name_pattern
-from opdev.checks.local_values import closing
+from opdev.facts.heap_calls import name_pattern
+from opdev.facts.local_values import closing
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp

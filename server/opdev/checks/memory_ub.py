@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from opdev.checks.local_values import value
 from opdev.checks.ub_pointers import (
     LARGE_UB_BYTES,
     UB_BYTES,
@@ -21,6 +20,7 @@ from opdev.checks.ub_pointers import (
     scope_end,
     uses,
 )
+from opdev.facts.local_values import value
 from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
 from opdev.syntax import cpp

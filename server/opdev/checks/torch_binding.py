@@ -7,9 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opdev.checks.local_values import values_given
 from opdev.checks.tensor_flow import tensor_parameters
-from opdev.checks.torch_classes import (
+from opdev.facts.bindings import (
     BindingClass,
     binding_classes,
     declares,
@@ -17,6 +16,7 @@ from opdev.checks.torch_classes import (
     pascal_of,
     registrations,
 )
+from opdev.facts.local_values import values_given
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import cpp
@@ -34,11 +34,11 @@ def incomplete_manager(context: Context) -> Iterator[Hit]:
     """A ``Manager`` without what every operator's test calls."""
     complete = False
     for cls in _managers(context):
-        missing = [name for name in _NEEDED if not declares(context, cls, name)]
+        missing = [name for name in _NEEDED if not declares(context.file, cls, name)]
         if missing:
             yield Hit(cls.start, cls.end, args={"missing": ", ".join(missing)})
         complete = complete or not missing
-    for registered in registrations(context) if complete else ():
+    for registered in registrations(context.file) if complete else ():
         if registered.name == "Manager" and registered.functions is not None:
             left = [name for name in _NEEDED if name not in registered.functions]
             if left:
@@ -50,7 +50,7 @@ def misnamed_binding_class(context: Context) -> Iterator[Hit]:
     wanted = pascal_of(context.file.path)
     if wanted is None:
         return
-    classes = [c for c in binding_classes(context) if c.name != "Manager"]
+    classes = [c for c in binding_classes(context.file) if c.name != "Manager"]
     if not classes:
         if b"Tensor" in context.file.words:
             function = next(iter(cpp.functions(context)), None)
@@ -67,13 +67,13 @@ def misnamed_binding_class(context: Context) -> Iterator[Hit]:
 
 def unregistered_class(context: Context) -> Iterator[Hit]:
     """A class that is never given to Torch, or with more functions than the macro takes."""
-    known = registrations(context)
+    known = registrations(context.file)
     registered_names = {r.name for r in known}
-    for cls in binding_classes(context):
+    for cls in binding_classes(context.file):
         if cls.name not in registered_names:
-            functions = [name for name in ("compute", "get_name") if declares(context, cls, name)]
+            functions = [name for name in ("compute", "get_name") if declares(context.file, cls, name)]
             if cls.name == "Manager":
-                functions = [name for name in _MANAGER if declares(context, cls, name)]
+                functions = [name for name in _MANAGER if declares(context.file, cls, name)]
             line = f"REGISTER_SHMEM_OPS_CLASS({', '.join([cls.name, *functions])});\n"
             lead = "" if context.data.endswith(b"\n") else "\n"
             fix = Fix((Edit(len(context.data), len(context.data), lead + line),)) if functions else None
@@ -95,8 +95,8 @@ _HELPER = re.compile(rb"(?i)\b\w*(?:check|valid|verify)\w*\s*\(")
 
 def missing_tensor_checks(context: Context) -> Iterator[Hit]:
     """``compute`` that takes memory before it looked at dtype, device and shape."""
-    for cls in binding_classes(context):
-        compute = method(context, cls, "compute")
+    for cls in binding_classes(context.file):
+        compute = method(context.file, cls, "compute")
         if compute is None or not tensor_parameters(context.file, compute):
             continue
         raw = _RAW.search(context.code, compute.start_byte, compute.end_byte)
@@ -122,14 +122,14 @@ def missing_tensor_checks(context: Context) -> Iterator[Hit]:
 
 def stale_call_count(context: Context) -> Iterator[Hit]:
     """``count_`` that is passed to the kernel and never changes, or changes and is never passed."""
-    for cls in binding_classes(context):
-        compute = method(context, cls, "compute")
-        if compute is None or not re.search(rb"\b(?:int\w*|uint\w*|size_t)\s+count_\b", cls.text(context)):
+    for cls in binding_classes(context.file):
+        compute = method(context.file, cls, "compute")
+        if compute is None or not re.search(rb"\b(?:int\w*|uint\w*|size_t)\s+count_\b", cls.code(context.file)):
             continue
         code = context.code[compute.start_byte : compute.end_byte]
         moved = re.search(rb"\bcount_\s*(?:\+\+|\+=|=)|\+\+\s*count_\b", code)
         uses = [m.start() + compute.start_byte for m in re.finditer(rb"\bcount_\b", code)]
-        elsewhere = re.search(rb"\bcount_\s*(?:\+\+|\+=)|\+\+\s*count_\b", cls.text(context))
+        elsewhere = re.search(rb"\bcount_\s*(?:\+\+|\+=)|\+\+\s*count_\b", cls.code(context.file))
         if uses and moved is None and elsewhere is None and not re.search(rb"&\s*count_\b", code):
             yield Hit(uses[0], uses[0] + len(b"count_"))
         elif (
@@ -145,8 +145,8 @@ _STATE = re.compile(rb"\b(?P<name>\w*(?:sync|flag|signal)\w*_)\s*=\s*(?:\([\w\s*
 
 def unprepared_state_buffer(context: Context) -> Iterator[Hit]:
     """A signal buffer that starts with whatever the heap held, or is never freed."""
-    for cls in binding_classes(context):
-        text = cls.text(context)
+    for cls in binding_classes(context.file):
+        text = cls.code(context.file)
         for match in _STATE.finditer(text):
             name = match["name"]
             start = cls.node.start_byte + match.start("name")
@@ -162,7 +162,7 @@ def unprepared_state_buffer(context: Context) -> Iterator[Hit]:
 
 def own_stream(context: Context) -> Iterator[Hit]:
     """A stream other than Torch's own in a binding."""
-    if not binding_classes(context):
+    if not binding_classes(context.file):
         return
     for call in cpp.calls(context, "aclrtCreateStream", "aclrtCreateStreamWithConfig"):
         yield Hit(call.start, call.end, args={"call": call.name})
@@ -175,8 +175,8 @@ def own_stream(context: Context) -> Iterator[Hit]:
 
 def uninitialised_ffts_address(context: Context) -> Iterator[Hit]:
     """``fftsAddr_`` that is not what the runtime says."""
-    for cls in binding_classes(context):
-        text = cls.text(context)
+    for cls in binding_classes(context.file):
+        text = cls.code(context.file)
         declared = re.search(rb"\buint64_t\s+(?P<name>ffts\w*_)\s*(?P<init>[=;{])", text, re.IGNORECASE)
         if declared is None:
             continue
@@ -184,7 +184,7 @@ def uninitialised_ffts_address(context: Context) -> Iterator[Hit]:
         source = rb"\b" + name + rb"\s*(?:=|\(|\{)\s*(?:\w+::)*(?:\w*util_get_ffts_config|rtGetC2cCtrlAddr)"
         if re.search(source, text) or re.search(rb"rtGetC2cCtrlAddr\s*\(\s*&\s*" + name, text):
             continue
-        used = method(context, cls, "compute")
+        used = method(context.file, cls, "compute")
         if used is None or not re.search(rb"\b" + name + rb"\b", context.code[used.start_byte : used.end_byte]):
             continue
         start = cls.node.start_byte + declared.start("name")
@@ -198,8 +198,8 @@ def uninitialised_ffts_address(context: Context) -> Iterator[Hit]:
 def host_copy_of_device_tensor(context: Context) -> Iterator[Hit]:
     """A device tensor of ``compute`` copied as if it lay on the host."""
     copies = cpp.calls(context, "aclrtMemcpy", "aclrtMemcpyAsync")
-    for cls in binding_classes(context):
-        compute = method(context, cls, "compute")
+    for cls in binding_classes(context.file):
+        compute = method(context.file, cls, "compute")
         if compute is None:
             continue
         names = tensor_parameters(context.file, compute)
@@ -244,7 +244,7 @@ def second_manager(context: Context) -> Iterator[Hit]:
 
 
 def _managers(context: Context) -> list[BindingClass]:
-    return [cls for cls in binding_classes(context) if cls.name == "Manager"]
+    return [cls for cls in binding_classes(context.file) if cls.name == "Manager"]
 
 
 _OWN = re.compile(
@@ -255,6 +255,6 @@ _OWN = re.compile(
 def binding_in_wrong_place(context: Context) -> Iterator[Hit]:
     """A binding below an operator's folder instead of the shared one."""
     match = _OWN.search(context.file.path)
-    classes = binding_classes(context)
+    classes = binding_classes(context.file)
     if match is not None and classes:
         yield Hit(classes[0].start, classes[0].end, args={"operator": match["op"]})

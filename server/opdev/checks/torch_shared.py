@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from opdev.checks.torch_classes import binding_classes
+from opdev.facts.bindings import binding_classes
 from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
 from opdev.syntax import cmake, cpp
@@ -51,7 +51,7 @@ def incomplete_shared_binding(context: Context) -> Iterator[Hit]:
             if not sources and target is not None and target.args:
                 yield Hit(target.args[0].start, target.args[0].end, "manager", {"name": target.args[0].text})
         return
-    classes = binding_classes(context)
+    classes = binding_classes(context.file)
     if not lists and classes:
         yield Hit(classes[0].start, classes[0].end, "lists", {"name": classes[0].name})
     for match in _INCLUDE.finditer(context.nocomment):
@@ -68,7 +68,7 @@ def binding_not_linked(context: Context) -> Iterator[Hit]:
     if context.project is None or operator is None or not _here(context):
         return
     lists = [f for f in _lists(context) if f.place.relative == "CMakeLists.txt"]
-    classes = binding_classes(context)
+    classes = binding_classes(context.file)
     if not lists or not classes or _FOUND.search(lists[0].nocomment):
         return
     file, name = lists[0], PurePosixPath(context.file.path).name

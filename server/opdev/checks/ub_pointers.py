@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opdev.checks.local_values import block_end, closing, function_range, value
+from opdev.facts.local_values import block_end, closing, function_range, value
 from opdev.rules.context import Context
 from opdev.syntax import cpp
 from opdev.syntax.cpp import Call

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from opdev.facts.local_values import value
 from opdev.syntax import cpp
 from opdev.syntax.cpp_text import closing, split_args, squeeze
 from opdev.syntax.file import File
@@ -26,7 +27,6 @@ _MACRO = re.compile(
 _OPENING = re.compile(rb"[\s\\]*\(")
 _LAUNCH_MACRO = re.compile(rb"\bACLRT_LAUNCH_KERNEL\s*\(\s*(?P<name>[A-Za-z_]\w*)\s*\)\s*\(")
 _NAME_BACK = re.compile(rb"[A-Za-z_]\w*\Z")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _LONGEST = 2000
 """Bytes of a launch's configuration or a macro's arguments: nobody writes longer ones."""
 
@@ -201,32 +201,16 @@ def launches(file: File) -> tuple[Launch, ...]:
 def _launch(file: File, name: str, targs: str, start: int, end: int, dim: Argument) -> Launch:
     function = cpp.function_at(file, start)
     if function is None:
-        return Launch(name, targs, start, end, dim, cpp.evaluate(dim.text, cpp.constants(file)), "", None)
+        return Launch(name, targs, start, end, dim, number_at(file, dim.text, start), "", None)
     params = [n for _, n in cpp.parameters(file, function)]
     index = params.index(dim.text) if dim.text in params else None
-    value = None if index is not None else number_at(file, dim.text, start)
-    return Launch(name, targs, start, end, dim, value, cpp.function_name(file, function), index)
+    known = None if index is not None else number_at(file, dim.text, start)
+    return Launch(name, targs, start, end, dim, known, cpp.function_name(file, function), index)
 
 
 def number_at(file: File, text: str, at: int) -> int | None:
     """What an expression comes to where it stands: by the file's constants and locals given one value there."""
-    known = cpp.constants(file)
-    function = cpp.function_at(file, at)
-    if function is None:
-        return cpp.evaluate(text, known)
-    local: dict[str, int] = {}
-    for name in set(_IDENTIFIER.findall(text)):
-        given = re.findall(
-            rb"(?<![\w.>])%s\s*(?:[-+*/%%|&^]|<<|>>)?=(?!=)\s*([^;{}]*)" % name.encode(),
-            file.code[function.start_byte : at],
-        )
-        if name in (n for _, n in cpp.parameters(file, function)) or len(given) > 1:
-            return None
-        value = cpp.evaluate(given[0].decode("utf-8", "replace"), known) if given else known.get(name)
-        if value is None:
-            return None
-        local[name] = value
-    return cpp.evaluate(text, local)
+    return value(View(file, 0, len(file.data)), text, at)
 
 
 def launchers(file: File) -> tuple[Launcher, ...]:

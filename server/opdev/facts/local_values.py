@@ -10,10 +10,10 @@ import re
 from bisect import bisect_right
 from functools import lru_cache
 
-from opdev.rules.context import Context
 from opdev.syntax import cpp
 from opdev.syntax.file import File
 from opdev.syntax.tree import ancestor
+from opdev.syntax.view import View
 
 # Where a name is given a value, changed in place, or its address is taken; the name is read off from there.
 _EVENT = re.compile(rb"(?<![=!<>])=(?!=)|(?:<<|>>)=|\+\+|--|[(,=]\s*&(?=\s*[A-Za-z_])")
@@ -36,7 +36,7 @@ def closing(code: bytes, at: int) -> int:
     return -1
 
 
-def function_range(context: Context, offset: int) -> tuple[int, int]:
+def function_range(context: View, offset: int) -> tuple[int, int]:
     """The function that holds ``offset``, or the context's whole range."""
     ranges = context.file.memo(
         ("functions.ranges", context.start, context.end),
@@ -64,7 +64,7 @@ def values_given(file: File, start: int, end: int) -> dict[str, list[tuple[int, 
     return file.memo(("values.given", start, end), collect)
 
 
-def value(context: Context, text: str, at: int, depth: int = 0) -> int | None:
+def value(context: View, text: str, at: int, depth: int = 0) -> int | None:
     """A constant expression's value as seen at offset ``at``: file constants, and locals set once."""
     if text.isdigit():
         return int(text)
@@ -86,7 +86,7 @@ def value(context: Context, text: str, at: int, depth: int = 0) -> int | None:
     return cpp.evaluate(text, {**{name: known[name] for name in names if name in known}, **local})
 
 
-def _local(context: Context, name: str, at: int, depth: int) -> int | None:
+def _local(context: View, name: str, at: int, depth: int) -> int | None:
     """The value of a local variable that is initialised once in the block seen from ``at`` and never changed."""
     start, end = function_range(context, at)
     initial, changed = _assignments(context.code[start:end])
@@ -138,7 +138,7 @@ def _assignments(code: bytes) -> tuple[_Initial, dict[bytes, list[int]]]:
     return initial, changed
 
 
-def block_end(context: Context, offset: int) -> int:
+def block_end(context: View, offset: int) -> int:
     """End of the innermost block around ``offset``."""
     block = ancestor(context.node_at(offset, offset + 1), "compound_statement")
     return block.end_byte if block is not None else context.end

@@ -10,11 +10,11 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opdev.checks.local_values import function_range, values_given
-from opdev.rules.context import Context
+from opdev.facts.local_values import function_range, values_given
 from opdev.syntax import cpp
 from opdev.syntax.cpp import Call
-from opdev.syntax.tree import ancestor
+from opdev.syntax.tree import ancestor, ancestors
+from opdev.syntax.view import View
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -27,6 +27,9 @@ _PE = re.compile(
     re.IGNORECASE,
 )
 _CASTS = re.compile(r"^\s*(?:\((?:const\s+)?[\w:]+\s*\**\s*\)|(?:static|reinterpret|const)_cast\s*<[^<>]*>)\s*")
+
+
+_COMPARED = re.compile(r"([\w.\->]+(?:\(\s*\))?)\s*(?:[!=]=|%)\s*([\w.\->]+(?:\(\s*\))?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Allocation:
         return any("HOST_SIDE" in text for text in self.call.arg_texts)
 
 
-def allocations(context: Context) -> list[Allocation]:
+def allocations(context: View) -> list[Allocation]:
     """Allocator calls in the context's range, in text order."""
 
     def collect() -> list[Allocation]:
@@ -64,7 +67,7 @@ def allocations(context: Context) -> list[Allocation]:
     return context.file.memo(("heap.allocations", context.start, context.end), collect)
 
 
-def _allocation(context: Context, call: Call) -> Allocation:
+def _allocation(context: View, call: Call) -> Allocation:
     here = call.node
     while here.parent is not None:
         above = here.parent
@@ -118,7 +121,23 @@ def names_pe(text: str) -> bool:
     return _PE.search(text) is not None
 
 
-def initial_text(context: Context, name: str, at: int) -> str:
+def pe_branch(view: View, one: Allocation) -> Node | None:
+    """The innermost ``if`` that only some PEs enter and the allocation stands in; None without one."""
+    for node in ancestors(one.call.node):
+        if node.type == "function_definition":
+            return None
+        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
+        if condition is not None and singles_out(view.text(condition)):
+            return node
+    return None
+
+
+def singles_out(condition: str) -> bool:
+    """Whether a condition picks PEs (``my_pe == 0``, ``rank % 2``), rather than checking an id's range."""
+    return any(names_pe(side) for match in _COMPARED.finditer(condition) for side in match.groups())
+
+
+def initial_text(context: View, name: str, at: int) -> str:
     """What a local variable was last given before ``at`` in its function; empty if unknown."""
     given = values_given(context.file, *function_range(context, at)).get(name, [])
     for index in range(bisect_right(given, at, key=lambda one: one[0]) - 1, -1, -1):
@@ -134,7 +153,7 @@ def name_pattern(name: str) -> str:
     return r"(?<![\w.>])(?:this\s*->\s*)?" + r"\s*".join(re.escape(part) for part in parts) + r"(?!\w)"
 
 
-def is_test(context: Context) -> bool:
+def is_test(context: View) -> bool:
     """Whether the file is a unit test, where a crash on a null pointer is a failed test and no more."""
     return b"gtest/gtest.h" in context.data or b"EXPECT_" in context.code or b"ASSERT_NE" in context.code
 
