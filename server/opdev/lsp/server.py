@@ -66,6 +66,7 @@ class Server:
             "shutdown": self._shutdown,
             "textDocument/diagnostic": partial(pull.document, self.session),
             "workspace/diagnostic": partial(pull.workspace, self.session),
+            "opdev/operators": self.session.listing.operators,
         }
 
     async def serve(self, *, watch: bool) -> int:
@@ -208,7 +209,7 @@ class Server:
         early, self._early = self._early, []
         for message in early:
             typed.protocol.begin(message["id"], message["method"], message)
-        self.session.elsewhere.scan()
+        self.session.look_around()
 
     # Lifecycle.
 
@@ -274,7 +275,7 @@ class Server:
             folder = Folder(fields.text(new, "uri"), str(new.get("name", "")))
             folders[key_of(folder.uri)] = folder
         self.session.elsewhere.clear_outside()
-        self.session.elsewhere.scan()
+        self.session.look_around()
         self.watching.folders_changed()
 
 

@@ -20,6 +20,7 @@ from opdev.lsp.analysis import Analyst, Report
 from opdev.lsp.client import Client, Lang
 from opdev.lsp.documents import Document, Documents
 from opdev.lsp.elsewhere import Elsewhere
+from opdev.lsp.listing import Listing
 from opdev.lsp.operators import Operators
 from opdev.lsp.refresh import Refresh
 from opdev.lsp.rulebook import Rulebook
@@ -80,6 +81,7 @@ class Session:
         self.worker = Worker()
         self.style = diagnostics.Style(client, self.source_of, self.uri_of)
         self.elsewhere = Elsewhere(self)
+        self.listing = Listing(self)
         self._shown: dict[str, Shown] = {}
         self._waiting: dict[str, list[tuple[int, asyncio.Future[Shown | None]]]] = {}
         self._answered: dict[str, tuple[int, str]] = {}
@@ -158,6 +160,11 @@ class Session:
         self.worker.submit("reload", Priority.DOCUMENT, lambda _: self._reload(rulebook))
         for document in self.documents.open.values():
             self.lint(document)
+        self.look_around()
+
+    def look_around(self) -> None:
+        """Go through the workspace folders in the background."""
+        self.listing.scan()
         self.elsewhere.scan()
 
     def lang_of(self, project: str) -> Lang:

@@ -121,6 +121,7 @@ class Watching:
         elif any(session.rulebook.depends_on(path) for path in listed):
             session.reload()
         session.places.forget()
+        session.listing.noticed(listed)
         for path in listed:
             if has_known_suffix(path.rpartition("/")[2]):
                 session.operator_changed(path)
