@@ -18,7 +18,7 @@ from typing import Any
 
 from opdev.ignore import Patterns
 from opdev.rules import store
-from opdev.rules.model import SEVERITIES, Rule, Severity
+from opdev.rules.model import SEVERITIES, Lang, Rule, Severity
 from opdev.rules.selection import Selection
 
 NAMES = ("opdev.toml", "pyproject.toml")
@@ -426,3 +426,14 @@ def schema() -> dict[str, Any]:
         "additionalProperties": False,
         "properties": {name: {**key.schema, "description": f"{key.en} / {key.zh}"} for name, key in KEYS.items()},
     }
+
+
+def language(asked: str) -> Lang:
+    """``zh`` or ``en``: what was asked for, else what the environment says."""
+    if asked in ("zh", "en"):
+        return asked  # type: ignore[return-value]  # narrowed by the test
+    for name in ("OPDEV_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        value = os.environ.get(name, "")
+        if value:
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"

@@ -11,14 +11,14 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 import opdev
-from opdev.config import ConfigError, check_words
+from opdev.config import ConfigError, check_words, language
 from opdev.lint.cache import Cache
 from opdev.lint.collect import Collected, Found, absolute, collect
 from opdev.lint.formats import Run, writer
 from opdev.lint.options import COMMANDS, Command, UsageError, asked_language, parse
 from opdev.lint.record import Record, Texts, rank
 from opdev.lint.session import FileResult, Session, rules_by_name
-from opdev.lint.texts import language, say
+from opdev.lint.texts import say
 from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -87,14 +86,3 @@ def summary(records: Sequence[Record], lang: Lang, run: Run) -> str:
 def doc_url(rule: Rule) -> str:
     """Where a rule's page can be read; empty for the engine's own."""
     return f"opdev-rule:{rule.name}" if rule.page else ""
-
-
-def language(asked: str) -> Lang:
-    """``zh`` or ``en``: what was asked for, else what the environment says."""
-    if asked in ("zh", "en"):
-        return asked  # type: ignore[return-value]  # narrowed by the test
-    for name in ("OPDEV_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
-        value = os.environ.get(name, "")
-        if value:
-            return "zh" if value.lower().startswith("zh") else "en"
-    return "en"
