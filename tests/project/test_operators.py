@@ -166,3 +166,27 @@ def test_the_digest_changes_with_any_file_on_disk(root):
 def test_generated_and_huge_text_is_nobodys():
     assert kind_of("custom-ops/x/a.sh", b"echo\n", in_operator=True).language == "bash"
     assert not kind_of("custom-ops/x/a.sh", b" " * 50_000_001, in_operator=True)
+
+
+def test_the_newest_logs_of_measurements_are_seen_and_the_rest_of_data_is_not(root, monkeypatch):
+    monkeypatch.setattr(operators, "_MOST_LOGS", 3)
+    perf = root / "data" / "perf"
+    (perf / "old").mkdir(parents=True)
+    for age, name in enumerate(["d.log", "c.log", "b.log", "a.log", "config.json", "old/x.log"]):
+        (perf / name).write_text("[PERF] pe=0 kernel_us=1\n")
+        os.utime(perf / name, (1_000_000 - age, 1_000_000 - age))
+    (perf / "huge.log").write_bytes(b" " * 2_000_001)
+    (root / "data" / "golden.log").write_text("x\n")
+
+    operator = Operator(str(root), Places())
+    assert relative(root, operator.files("log")) == ["data/perf/c.log", "data/perf/d.log"]
+    assert [f.language for f in operator.files("log")] == [None, None]
+    assert not any("/data/" in path for path in operator.names())
+
+
+def test_the_intake_record_among_our_own_files_is_seen(root):
+    (root / ".opdev" / "runs").mkdir(parents=True)
+    (root / ".opdev" / "phase0_intake.yaml").write_text("phase0_intake: {}\n")
+    (root / ".opdev" / "runs" / "x.yaml").write_text("a: 1\n")
+
+    assert relative(root, Operator(str(root), Places()).files("contract")) == [".opdev/phase0_intake.yaml"]

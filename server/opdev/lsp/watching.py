@@ -25,6 +25,8 @@ log = logging.getLogger("opdev.lsp")
 _EVENTS = ("created", "modified", "deleted", "moved", "closed")
 _DELETED = 4
 """``WatchKind.Delete``: of a folder that goes, only the folder is reported."""
+_RECORD = "/.opdev/phase0_intake.yaml"
+"""Of our own folder the one file that findings depend on."""
 _DELAY = 0.1
 """Seconds in which the events of one save or checkout come together."""
 
@@ -159,7 +161,7 @@ class Watching:
     def _event(self, *paths: str) -> None:
         """On the observer's thread."""
         named = [path.replace("\\", "/") for path in paths if path]
-        wanted = [p for p in named if "/.git/" not in p and "/.opdev/" not in p]
+        wanted = [p for p in named if "/.git/" not in p and ("/.opdev/" not in p or p.endswith(_RECORD))]
         if not wanted:
             return
         with self._lock:
