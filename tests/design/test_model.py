@@ -99,7 +99,7 @@ def test_one_field_one_problem(full, old, new, problem):
         ([("default: 16", "default: 64")], ("too-many-cores", "interface.attrs[0].default", "64")),
         ([("default: 16", "default: 1")], ("single-core", "interface.attrs[0].default", "1")),
         ([("default: 16", "default: 12")], ("cores-not-divisible", "interface.attrs[0].default", "12")),
-        ([("default: 16", "default: 48"), ("data_interface: aclshmemx_mte_put_nbi", "data_interface: aclshmemx_sdma_put_nbi")], ("sdma-lanes", "interface.attrs[0].default", "48")),
+        ([("default: 16", "default: 48"), ("0..15", "0..47"), ("data_interface: aclshmemx_mte_put_nbi", "data_interface: aclshmemx_sdma_put_nbi")], ("sdma-lanes", "interface.attrs[0].default", "48")),
         ([("tail: 不退化为单核，最后一块按实际长度", "tail: 最后一块由单核处理")], ("single-core-tail", "schedule.tiling.tail", "最后一块由单核处理")),
         ([("chunk: 按 tile 切", "chunk: 小数据一次搬完")], ("size-split", "schedule.tiling.chunk", "小数据一次搬完")),
         ([("  placement: A\n", "")], ("engine-unstated", "schedule", "schedule")),

@@ -113,10 +113,21 @@ def cores(document: DesignDocument) -> Iterator[Problem]:
         yield at(node, "too-many-cores", cores=count, limit=limit, soc=", ".join(socs))
     if count == 1 and not any(single_core(n.said) for n in said_nodes(document, "schedule")):
         yield at(node, "single-core")
-    interfaces = [n.said for n in said_nodes(document, _PARTITION) if n.key == "data_interface"]
-    if count > SDMA_CHANNELS and any("sdma" in text.lower() for text in interfaces):
-        yield at(node, "sdma-lanes", cores=count, limit=SDMA_CHANNELS)
+    lanes = _sdma_cores(document, spans, count)
+    if lanes > SDMA_CHANNELS:
+        yield at(node, "sdma-lanes", cores=lanes, limit=SDMA_CHANNELS)
     yield from _divisible(document, node, count)
+
+
+def _sdma_cores(document: DesignDocument, spans: list[tuple[Node, float, float]], count: int) -> int:
+    """The cores of the groups that move data by SDMA; all of them where a range is not known."""
+    sizes = {id(node): int(stop - low) for node, low, stop in spans}
+    groups = [
+        g
+        for g in document.items(f"{_PARTITION}.groups")
+        if (n := g.get("data_interface")) is not None and "sdma" in n.text.lower()
+    ]
+    return min(count, sum(sizes.get(id(g.get("aiv_range")), count) for g in groups))
 
 
 def _divisible(document: DesignDocument, node: Node, count: int) -> Iterator[Problem]:
