@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from opdev.design.document import DesignDocument
 from opdev.design.dtypes import GENERIC, fold_dtype, split_dtypes
 from opdev.design.nodes import Node
-from opdev.design.problems import Problem, at, missing, said_nodes, said_text
+from opdev.design.problems import Problem, at, is_placeholder, missing, said_nodes, said_text
 
 _COMMUNICATING = ("transport", "collective", "fused_compute_comm")
 # re.ASCII: a name between Chinese words is a word of its own.
@@ -138,7 +138,9 @@ def sizes(document: DesignDocument) -> Iterator[Problem]:
     """A size in elements is read as bytes by somebody."""
     for buffer in document.items("memory.buffers"):
         size = buffer.get("size")
-        if size is not None and size.kind == "scalar" and not size.empty and not _UNIT.search(size.said):
+        if size is None or size.kind != "scalar" or size.empty or is_placeholder(size.said):
+            continue
+        if not _UNIT.search(size.said):
             name = buffer.get("name")
             yield at(size, "size-without-unit", value=size.said, name=name.text if name is not None else "")
 
