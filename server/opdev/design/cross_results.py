@@ -15,11 +15,11 @@ from opdev.design.problems import Problem, at, flag, is_placeholder, said_nodes,
 
 _TOLERANCE = "correctness.tolerance"
 _MUST = ("kernel_bus_bandwidth_GBps", "e2e_latency_us", "kernel_latency_us")
-_UNMET = re.compile(r"未满足|不满足|暂不|unmet|not met|无法|受限", re.IGNORECASE)
+_UNMET = re.compile(r"未满足|不满足|暂不|unmet|not met|无法|受.{0,12}?限", re.IGNORECASE)
 _BIG = re.compile(r"(\d+(?:\.\d+)?)\s*(KB|MB|GB|KiB|MiB|GiB)\b", re.IGNORECASE)
 _HIDDEN = re.compile(r"hidden\w*\D{0,12}?(\d{3,})|(\d{4,})\D{0,8}hidden", re.IGNORECASE)
 _PERCENT = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*%")
-_REASON = re.compile(r"因为|由于|原因|受限|because|due to|reason", re.IGNORECASE)
+_REASON = re.compile(r"因为|由于|原因|受.{0,12}?限|because|due to|reason", re.IGNORECASE)
 _NO_BASELINE = re.compile(r"(?:none|null|n/?a|no baseline|无|没有)\W*\Z", re.IGNORECASE)
 _UNITS = {"k": 1 / 1024, "m": 1.0, "g": 1024.0}
 
