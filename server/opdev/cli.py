@@ -20,6 +20,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.lsp.cli import main as lsp
 
         return lsp(arguments[1:])
+    if arguments[:1] in (["gate"], ["status"]):
+        from opdev.phases.cli import main as phases
+
+        return phases(arguments[0], arguments[1:])
     from opdev.lint import rulecmd
 
     parser = argparse.ArgumentParser(prog="opdev", description="Editor backend and CI linter for Ascend NPU operators.")
@@ -27,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("lint", help="same as opdev-lint", add_help=False)
     commands.add_parser("lsp", help="same as opdev-lsp", add_help=False)
+    commands.add_parser("gate", help="what keeps a phase of an operator closed, and what opens it", add_help=False)
+    commands.add_parser("status", help="where an operator stands, and what comes next", add_help=False)
     rulecmd.add_parser(commands)
     args = parser.parse_args(arguments)
     status: int = args.run(args)

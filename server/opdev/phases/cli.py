@@ -1,0 +1,159 @@
+"""``opdev gate`` and ``opdev status``.
+
+Exit status of ``gate``: 0 open or skipped, 1 closed, 2 usage or no operator.  Of ``status``: 0, or 2.
+Both: 3 for a fault of opdev itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from opdev.config import ConfigError, Configs, language
+from opdev.phases.texts import say
+from opdev.project.operators import Operator
+from opdev.rules.errors import PageError
+from opdev.rules.model import Lang
+
+OPEN, CLOSED, USAGE, INTERNAL = 0, 1, 2, 3
+_INTERRUPTED = 130
+_NAMED = 8
+
+
+class _UsageError(ValueError):
+    pass
+
+
+def main(command: str, argv: Sequence[str]) -> int:
+    """Run ``gate`` or ``status``; the result is the exit status."""
+    arguments = list(argv)
+    lang = language(_asked(arguments))
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+    try:
+        args = _parser(command, lang).parse_args(arguments)
+        if args.print_schema:
+            return _schema(command)
+        status = _gate(args, lang) if command == "gate" else _status(args, lang)
+        sys.stdout.flush()
+        return status
+    except _UsageError as error:
+        sys.stderr.write(f"opdev {command}: {error}\n")
+        return USAGE
+    except (ConfigError, PageError) as error:
+        sys.stderr.write(f"opdev {command}: {say('bad-config', lang, why=error)}\n")
+        return USAGE
+    except KeyboardInterrupt:
+        sys.stderr.write(say("interrupted", lang) + "\n")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OPEN
+    except Exception as error:
+        sys.stderr.write(say("internal", lang, error=f"{type(error).__name__}: {error}") + "\n")
+        if os.environ.get("OPDEV_DEBUG"):
+            raise
+        return INTERNAL
+
+
+def _asked(argv: Sequence[str]) -> str:
+    for index, value in enumerate(argv):
+        if value == "--lang" and index + 1 < len(argv):
+            return argv[index + 1]
+        if value.startswith("--lang="):
+            return value.partition("=")[2]
+    return "auto"
+
+
+def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:
+    from opdev.phases.graph import ORDER
+
+    p = argparse.ArgumentParser(prog=f"opdev {command}", description=say(f"{command}-help", lang))
+    if command == "gate":
+        p.add_argument(
+            "phase", nargs="?", choices=ORDER, metavar="PHASE", help=f"{say('phase', lang)}: {', '.join(ORDER)}"
+        )
+    else:
+        p.add_argument("folder", nargs="?", help=say("folder", lang))
+    p.add_argument("--op", metavar="DIR", help=say("op", lang))
+    p.add_argument("--format", choices=("text", "json"), default="text", help=say("format", lang))
+    p.add_argument("--lang", choices=("auto", "zh", "en"), default="auto", help=say("lang", lang))
+    p.add_argument("--print-schema", action="store_true", help=say("schema", lang))
+    return p
+
+
+def _schema(command: str) -> int:
+    from opdev.phases import schema
+
+    found = schema.gate() if command == "gate" else schema.status()
+    sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+    return OPEN
+
+
+def _operators(folder: str, lang: Lang) -> list[Operator]:
+    from opdev.phases.find import operators
+
+    path = os.path.abspath(os.path.expanduser(folder)).replace("\\", "/")
+    if not os.path.isdir(path):
+        raise _UsageError(say("no-folder", lang, path=folder))
+    found = operators(path)
+    if not found:
+        raise _UsageError(say("no-operator", lang, path=folder))
+    return found
+
+
+def _colour() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def _gate(args: argparse.Namespace, lang: Lang) -> int:
+    from opdev.phases.evidence import Evidence
+    from opdev.phases.gates import gate
+    from opdev.phases.show import Show, gate_json
+    from opdev.phases.status import situation
+
+    folder = args.op or "."
+    found = _operators(folder, lang)
+    if len(found) > 1:
+        names = ", ".join(op.name for op in found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
+        raise _UsageError(say("several", lang, path=folder, count=len(found), names=names))
+    evidence = Evidence(found[0], _configs(found[0]))
+    answer = gate(evidence, args.phase or situation(evidence).phase.id)
+    show = Show(lang, os.getcwd().replace("\\", "/"), colour=_colour())
+    if args.format == "json":
+        text = json.dumps(gate_json(answer, evidence.name, evidence.root, show), ensure_ascii=False, indent=1) + "\n"
+    else:
+        text = show.gate(answer, evidence.name, evidence.root)
+    sys.stdout.write(text)
+    return CLOSED if answer.state == "closed" else OPEN
+
+
+def _configs(operator: Operator) -> Configs:
+    """The configuration; one that cannot be used is said before anything is judged by it."""
+    configs = Configs()
+    configs.for_folder(operator.root)
+    return configs
+
+
+def _status(args: argparse.Namespace, lang: Lang) -> int:
+    from opdev.phases.show import Show, status_json
+    from opdev.phases.status import status
+
+    found = _operators(args.op or args.folder or ".", lang)
+    answers = [status(operator, _configs(operator)) for operator in found]
+    show = Show(lang, os.getcwd().replace("\\", "/"), colour=_colour())
+    if args.format == "json":
+        text = json.dumps(status_json(answers, show), ensure_ascii=False, indent=1) + "\n"
+    elif len(answers) == 1:
+        text = show.status(answers[0])
+    else:
+        text = show.statuses(answers)
+    sys.stdout.write(text)
+    return OPEN

@@ -1,0 +1,75 @@
+"""The operators of a folder: the one it lies in, or those below it.
+
+An operator is a folder of its own that holds at least one thing an operator has: a design, an intake record,
+a kernel, a run script.  Folders that all operators share (``torch_binding``, ``scripts``, ``utils``) are none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from opdev.project.operators import Operator
+from opdev.project.places import Places
+
+_SHARED = frozenset({"torch_binding", "scripts", "utils", "lib", "common"})
+_SKIP = frozenset({
+    "build", "data", "output", ".git", "install", "node_modules", "__pycache__", ".opdev", "3rdparty", "third_party",
+    ".venv", "venv",
+})  # fmt: skip
+_MARKS = ("docs/design.md", "design.md", "phase0_intake.yaml", "docs/phase0_intake.yaml", "scripts/run.sh", "run.sh")
+_MOST_FOLDERS = 5000
+_DEEPEST = 6
+
+
+def operators(folder: str, places: Places | None = None) -> list[Operator]:
+    """The operator that ``folder`` (absolute, forward slashes) is or lies in, else those below it, by path."""
+    places = places or Places()
+    root = _root(folder, places)
+    if root is not None:
+        return [Operator(root, places)]
+    return [Operator(found, places) for found in sorted(set(_below(folder, places)))]
+
+
+def _root(folder: str, places: Places) -> str | None:
+    root = places.of(f"{folder}/CMakeLists.txt").root
+    if root is not None and is_operator(root):
+        return root
+    return folder if os.path.isfile(f"{folder}/docs/design.md") else None
+
+
+def is_operator(root: str) -> bool:
+    """Whether a folder holds what an operator has."""
+    parent, _, name = root.rpartition("/")
+    if name in _SHARED or parent.endswith("/custom"):
+        # PyPTO operators (``custom/``) have another workflow.
+        return False
+    if any(os.path.isfile(f"{root}/{mark}") for mark in _MARKS):
+        return True
+    return any(_is_kernel(entry) for below in (root, f"{root}/src") for entry in _names(below))
+
+
+def _is_kernel(name: str) -> bool:
+    return name.endswith(("_kernel.cpp", "_kernel.h")) or name == "main.cpp"
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _below(folder: str, places: Places) -> Iterator[str]:
+    top = folder.rstrip("/").count("/")
+    for count, (here, names, _) in enumerate(os.walk(folder)):
+        here = here.replace("\\", "/")
+        names[:] = sorted(n for n in names if n not in _SKIP and not n.startswith("."))
+        if count > _MOST_FOLDERS:
+            return
+        root = _root(here, places) if here != folder else None
+        if root is not None and root.startswith(folder.rstrip("/") + "/"):
+            yield root
+            names.clear()
+        elif here.count("/") - top >= _DEEPEST:
+            names.clear()

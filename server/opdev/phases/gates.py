@@ -1,0 +1,42 @@
+"""The gate of every phase: which module computes it, and when a phase has none because it is passed over.
+
+A gate is open when all its checks hold.  ``unknown`` keeps it closed: what nothing on disk shows is not taken
+for granted; the check says what would show it.  What only the conversation knows (summaries printed, tables
+shown in the chat, answers of this session) is no check here at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from opdev.phases import code, correctness, design, intake, perf, review, rounds, tests, torch
+from opdev.phases.evidence import Evidence
+from opdev.phases.graph import BY_ID, ORDER, skipped
+from opdev.phases.model import Check, Gate, gate_of
+
+_CHECKS: dict[str, Callable[[Evidence], Iterator[Check]]] = {
+    "0": intake.checks,
+    "1": design.checks,
+    "2": tests.checks,
+    "3": code.checks,
+    "4": correctness.checks,
+    "5": review.checks,
+    "5.5": torch.checks,
+    "6": perf.checks,
+    "6.5": rounds.checks,
+    "regression": torch.regression,
+    "7": review.final,
+}
+
+
+def gate(evidence: Evidence, phase: str) -> Gate:
+    """The gate of a phase; KeyError for a phase there is none of."""
+    why = skipped(evidence.flags).get(phase)
+    if why is not None:
+        return Gate(BY_ID[phase], "skipped", (), why)
+    return gate_of(BY_ID[phase], _CHECKS[phase](evidence))
+
+
+def before(evidence: Evidence, phase: str) -> list[Gate]:
+    """The gates of the phases before one, in order."""
+    return [gate(evidence, name) for name in ORDER[: ORDER.index(phase)]]

@@ -1,0 +1,153 @@
+"""Where an operator stands: the phase that is open, why, what comes next, what is passed over.
+
+``situation`` is the recovery matrix's answer alone; ``status`` adds the gates of all phases; ``glance`` is
+what an editor shows above a design, and looks at one gate only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from opdev.config import Configs
+from opdev.phases import design, gates, review
+from opdev.phases.evidence import DESIGN, Evidence
+from opdev.phases.graph import BY_ID, ORDER, skipped
+from opdev.phases.model import Gate, Phase, Spot, both
+from opdev.phases.recovery import Match, recover
+from opdev.rules.context import Project
+from opdev.rules.model import Text
+
+_FLAG_PHASE = "5.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where work goes on.  ``row`` is the recovery matrix's (1 to 14); None where no row fits: delivery, or done."""
+
+    phase: Phase
+    row: int | None
+    why: Text
+    next: Text
+    worker: str
+    place: Spot | None = None
+    complete: bool = False
+    """Whether everything up to the delivery is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A situation with every gate and every phase that is passed over, with its reason."""
+
+    operator: str
+    root: str
+    at: Situation
+    gates: tuple[Gate, ...] = ()
+    skipped: Mapping[str, Text] = field(default_factory=dict)
+
+    @property
+    def behind(self) -> list[Gate]:
+        """Gates before the open phase that are closed: they have to open before it may."""
+        index = ORDER.index(self.at.phase.id)
+        return [g for g in self.gates if ORDER.index(g.phase.id) < index and g.state == "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """One line on an operator.  ``failed`` counts the checks that keep the phase's gate closed."""
+
+    phase: str
+    row: int | None
+    open: bool
+    failed: int
+    text: Text
+    complete: bool = False
+
+
+def situation(evidence: Evidence) -> Situation:
+    """Where work on an operator goes on."""
+    match = recover(evidence)
+    if match is None or match.row >= 9:
+        unknown = _unknown_flag(evidence)
+        if unknown is not None:
+            return unknown
+    if match is not None:
+        return _of(match)
+    left = [check for check in review.final(evidence) if not check.holds]
+    if not left:
+        return Situation(
+            BY_ID["7"],
+            None,
+            both("全部阶段都已完成", "every phase is done"),
+            both("可以交付", "it can be delivered"),
+            BY_ID["7"].worker,
+            complete=True,
+        )
+    return Situation(
+        BY_ID["7"],
+        None,
+        both(f"前面的阶段都已完成，交付还差：{left[0].detail['zh']}", f"all phases before it are done; for the delivery: {left[0].detail['en']}"),
+        left[0].opens,
+        BY_ID["7"].worker,
+        left[0].place,
+    )  # fmt: skip
+
+
+def _of(match: Match) -> Situation:
+    return Situation(BY_ID[match.phase], match.row, match.why, match.next, match.worker, match.place)
+
+
+def _unknown_flag(evidence: Evidence) -> Situation | None:
+    """Phase 5.5 and 6 hang on flags: without an answer nobody may guess the way."""
+    for key, question in (("torch_required", 3), ("performance_required", 4)):
+        if evidence.said(key) is None:
+            return Situation(
+                BY_ID[_FLAG_PHASE if key == "torch_required" else "6"],
+                None,
+                both(f"不知道 {key}", f"{key} is not known"),
+                both(
+                    f"回到启动确认的第 {question} 个问题，把答案写进 design.md 的 meta",
+                    f"go back to intake question {question} and write the answer into the design's meta",
+                ),
+                "—",
+                evidence.at(DESIGN),
+            )
+    return None
+
+
+def status(project: Project, configs: Configs | None = None) -> Status:
+    """Everything there is to say about an operator's progress."""
+    evidence = Evidence(project, configs)
+    at = situation(evidence)
+    index = ORDER.index(at.phase.id)
+    found = tuple(gates.gate(evidence, name) for name in ORDER[: index + 1])
+    return Status(evidence.name, evidence.root, at, found, skipped(evidence.flags))
+
+
+def glance(project: Project, configs: Configs | None = None) -> Glance:
+    """One line on an operator, from its parsed files and a few file times.
+
+    Rules that look at other files are left out of the design's gate: the editor shows their findings anyway,
+    and they would cost more than the line may.
+    """
+    evidence = Evidence(project, configs)
+    at = situation(evidence)
+    name = at.phase.id
+    if at.complete:
+        text = both("全部阶段已完成，可以交付", "every phase is done: ready for delivery")
+        return Glance(name, None, open=True, failed=0, text=text, complete=True)
+    if name == "1":
+        closed = [check for check in design.checks(evidence, project=False) if not check.holds]
+    else:
+        closed = gates.gate(evidence, name).closed_by
+    head = both(f"Phase {name} {at.phase.title['zh']}", f"Phase {name}, {at.phase.title['en']}")
+    if name == "regression":
+        head = both(at.phase.title["zh"], at.phase.title["en"])
+    count = len(closed)
+    tail = (
+        both(f"门禁关闭（{count} 项）：{at.why['zh']}", f"gate closed by {count}: {at.why['en']}")
+        if count
+        else both(f"门禁已开：{at.why['zh']}", f"gate open: {at.why['en']}")
+    )
+    text = both(f"{head['zh']}，{tail['zh']}", f"{head['en']}: {tail['en']}")
+    return Glance(name, at.row, open=not count, failed=count, text=text)
