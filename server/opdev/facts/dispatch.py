@@ -35,8 +35,11 @@ _STRCMP = re.compile(
 _SUBJECT = re.compile(rb"(?i)type")
 _REFUSES = re.compile(
     rb"(?i)\b(?:throw|abort|_?exit|TORCH_CHECK\w*|AT_ERROR|assert|std::cerr|cerr|f?printf|\w*(?:ERROR|LOG_\w*E\w*)\w*)\b"
-    rb"|\breturn\s*(?:-?[1-9]\d*|false|nullptr|NULL|\{\}|[\w:]*(?:ERR|FAIL|INVALID)\w*)\s*;"
+    rb"|\breturn\s*(?:-[1-9]\d*|nullptr|NULL|\{\}|[\w:]*(?:ERR|FAIL|INVALID)\w*)\s*;"
 )
+# In a function whose success is 0 or true, another number and false are failures.
+_FAILS = re.compile(rb"\breturn\s*(?:[1-9]\d*|false)\s*;")
+_SUCCEEDS = re.compile(rb"\breturn\s*(?:0|true|\w*SUCCESS\w*|ACL_ERROR_NONE)\s*;")
 _CHECKS = ("TORCH_CHECK", "TORCH_CHECK_NOT_IMPLEMENTED", "TORCH_INTERNAL_ASSERT", "assert")
 
 
@@ -54,7 +57,7 @@ class Dispatch:
     """One choice by dtype.
 
     ``[start, end)`` is the subject asked about.  ``closed`` says that a dtype without an arm surely is refused or
-    ignored: no default takes the rest, and every label could be read.
+    ignored: no default takes the rest, and every label could be read.  ``refuses`` says that the text refuses it.
     """
 
     how: How
@@ -64,6 +67,7 @@ class Dispatch:
     function: str
     arms: tuple[Arm, ...]
     closed: bool
+    refuses: bool
 
     @property
     def dtypes(self) -> frozenset[str]:
@@ -102,13 +106,14 @@ def _switches(file: File) -> Iterator[Dispatch]:
         if subject is None or body is None:
             continue
         arms: list[Arm] = []
-        closed = True
+        closed, refuses = True, False
         for case in body.named_children:
             if case.type != "case_statement":
                 continue
             value = case.child_by_field_name("value")
             if value is None:
-                closed = closed and _refuses(file, case)
+                closed = closed and _gives_up(file, case)
+                refuses = _refuses(file, case)
                 continue
             dtype = dtype_label(text(file.data, value))
             if dtype is None:
@@ -120,16 +125,29 @@ def _switches(file: File) -> Iterator[Dispatch]:
             function = ancestor(node, "function_definition")
             name = cpp.function_name(file, function) if function is not None else ""
             inner = subject.named_children[0] if subject.named_children else subject
-            yield Dispatch("switch", shown, inner.start_byte, inner.end_byte, name, tuple(arms), closed)
+            yield Dispatch("switch", shown, inner.start_byte, inner.end_byte, name, tuple(arms), closed, refuses)
 
 
 def _refuses(file: File, node: Node) -> bool:
-    """Whether a branch only refuses, or does nothing."""
-    inside = file.code[node.start_byte : node.end_byte]
+    """Whether a branch refuses what comes to it."""
+    return _refused(file, node, file.code[node.start_byte : node.end_byte])
+
+
+def _refused(file: File, node: Node, inside: bytes) -> bool:
     if b"<<<" in inside:
         return False
-    rest = re.sub(rb"\bdefault\s*:|\bbreak\s*;|[\s{};]", b"", inside)
-    return not rest or _REFUSES.search(inside) is not None
+    if _REFUSES.search(inside):
+        return True
+    if not _FAILS.search(inside):
+        return False
+    function = node if node.type == "function_definition" else ancestor(node, "function_definition")
+    return function is not None and _SUCCEEDS.search(file.code, function.start_byte, function.end_byte) is not None
+
+
+def _gives_up(file: File, node: Node) -> bool:
+    """Whether a branch refuses what comes to it, or does nothing with it."""
+    inside = file.code[node.start_byte : node.end_byte]
+    return _refuses(file, node) or not re.sub(rb"\bdefault\s*:|\bbreak\s*;|[\s{};]", b"", inside)
 
 
 @dataclass(slots=True)
@@ -140,6 +158,7 @@ class _Asked:
     arms: list[Arm]
     closed: bool = True
     checked: bool = False
+    refuses: bool = False
     returns: bool = False
     last: int = 0
 
@@ -172,10 +191,14 @@ def _comparisons(file: File) -> Iterator[Dispatch]:
         if asked.returns and asked.closed and not asked.checked:
             rest = file.code[asked.last : function.end_byte]
             body = re.sub(rb"[\s{};]", b"", rest)
-            asked.closed = not body or _REFUSES.search(rest) is not None
+            asked.refuses = _refused(file, function, rest)
+            asked.closed = not body or asked.refuses
         how: How = "check" if asked.checked else "if"
         name = cpp.function_name(file, function)
-        yield Dispatch(how, asked.subject, asked.start, asked.end, name, tuple(asked.arms), asked.closed)
+        yield Dispatch(
+            how, asked.subject, asked.start, asked.end, name, tuple(asked.arms), asked.closed,
+            asked.checked or asked.refuses,
+        )  # fmt: skip
 
 
 def _outcome(file: File, node: Node, asked: _Asked, *, negated: bool) -> None:
@@ -216,4 +239,5 @@ def _outcome(file: File, node: Node, asked: _Asked, *, negated: bool) -> None:
     if other is not None:
         inner = other.named_children[-1] if other.named_children else other
         if inner.type != "if_statement":
-            asked.closed = asked.closed and _refuses(file, inner)
+            asked.refuses = asked.refuses or _refuses(file, inner)
+            asked.closed = asked.closed and _gives_up(file, inner)
