@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opdev.rules.context import Context
-from opdev.rules.model import Hit, Related
+from opdev.rules.model import Hit
 from opdev.syntax.tree import ancestor, walk
 
 if TYPE_CHECKING:
@@ -44,23 +44,6 @@ def incomplete_case(context: Context) -> Iterator[Hit]:
                 (shown.start_byte, shown.end_byte) if shown is not None else (item.start_byte, item.start_byte + 1)
             )
             yield Hit(start, end, args={"missing": ", ".join(missing)})
-
-
-def duplicate_case_id(context: Context) -> Iterator[Hit]:
-    """Two cases of one id."""
-    seen: dict[str, Node] = {}
-    for item in _items(context):
-        node = _keys(context, item).get("case_id")
-        if node is None:
-            continue
-        name = context.text(node).strip("\"'")
-        if name in seen:
-            first = seen[name]
-            note = {"zh": "同名用例在这里", "en": "the other case of this id"}
-            related = (Related(first.start_byte, first.end_byte, note),)
-            yield Hit(node.start_byte, node.end_byte, args={"name": name}, related=related)
-        else:
-            seen[name] = node
 
 
 def _top(context: Context) -> Node:
