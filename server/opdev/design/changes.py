@@ -105,8 +105,12 @@ def fill(document: DesignDocument, node: Node, value: str) -> Change | None:
     if node.parent.style == "flow":
         return None
     indent = _indent(_before(document, _line_start(document, node.key_start), node.key_start))
-    newline = document.source.newline
-    return Change(colon, end, newline + _body(value.rstrip("\n"), newline, indent))
+    newline, stop = document.source.newline, _end_of_entry(document, node)
+    try:
+        comment = document.data[end:stop].decode().rstrip()
+    except UnicodeDecodeError:
+        return None
+    return Change(colon, stop, comment + newline + _body(value.rstrip("\n"), newline, indent))
 
 
 def append(document: DesignDocument, sequence: Node, item: str) -> Change | None:
