@@ -214,7 +214,8 @@ def placeholders(context: Context) -> Iterator[Hit]:
                 *_within(context.data, heading.start, heading.end, found.group()), "prompt", {"text": found.group()}
             )
     for table in document.tables:
-        for row in table.rows:
+        # Most tables have none, and telling the cells of all apart is what a keystroke would wait for.
+        for row in table.rows if b"[" in context.data[table.start : table.end] else ():
             for cell in row:
                 if cell.text.startswith("[") and _PROMPT.fullmatch(cell.text):
                     yield Hit(cell.start, cell.end, "prompt", {"text": cell.text})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ _NUMBER = re.compile(r"[§第]?\s*(\d+(?:\.\d+)*)\b")
 _CHINESE = re.compile(r"第?\s*([一二三四五六七八九])\s*(?:[、.．章节]|$)")
 _BOX = re.compile(rb"[ \t]*(?:>[ \t]*)*(?:[-*+]|\d+[.)])[ \t]+\[([ xX])\](?:[ \t]+([^\r\n]*))?(?=[\r\n]|\Z)")
 _BAR, _ESCAPE, _TICK = b"|\\`"
+_DASHES = re.compile(rb"(?:^|(?<=\r))[ \t]*(?:\|[ \t]*)?:?-[-:| \t]*(?=[\r\n]|\Z)", re.MULTILINE)
 _DELIMITER = re.compile(rb"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 
 
@@ -44,13 +45,32 @@ class Cell(NamedTuple):
 
 @dataclass(slots=True)
 class Table:
-    """A pipe table: the header's cells, the rows below the dashes, and the heading it is under."""
+    """A pipe table: the header's cells, the rows below the dashes, and the heading it is under.
 
-    header: list[Cell]
+    Cells are told apart when they are first asked for: most tables of a long document never are.
+    """
+
+    data: bytes
     start: int
     end: int
-    heading: Heading | None = None
-    rows: list[list[Cell]] = field(default_factory=list)
+    heading: Heading | None
+    lines: tuple[tuple[int, int], ...]
+    """(start, end) of the header's line and of each row's."""
+    _cells: list[list[Cell]] | None = None
+
+    @property
+    def header(self) -> list[Cell]:
+        return self._all()[0]
+
+    @property
+    def rows(self) -> list[list[Cell]]:
+        """The rows, each as long as it was written."""
+        return self._all()[1:]
+
+    def _all(self) -> list[list[Cell]]:
+        if self._cells is None:
+            self._cells = [_cells(self.data, start, end) for start, end in self.lines]
+        return self._cells
 
     def column(self, *names: str) -> int | None:
         """The column whose title holds one of ``names`` (case aside)."""
@@ -166,24 +186,25 @@ def headings(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None)
 def tables(data: bytes, under: list[Heading], begin: int = 0, cuts: Mapping[int, int] | None = None) -> list[Table]:
     """The tables outside fences; a table ends at the first line without a pipe."""
     found: list[Table] = []
-    current: Table | None = None
-    before: tuple[int, int] | None = None
-    reach = -1
     starts = [heading.start for heading in under]
-    for start, stop in _lines_with(data, b"|", stretches(data, begin, cuts)):
-        end = line_end(data, start)
-        if current is not None and start == reach:
-            current.rows.append(_cells(data, start, end))
-            current.end = start + len(data[start:end].rstrip())
-        elif before is not None and before[1] == start and _DELIMITER.fullmatch(data[start:end].strip()):
-            header = _cells(data, before[0], line_end(data, before[0]))
+    for first, last in stretches(data, begin, cuts):
+        at = first
+        while dashes := _DASHES.search(data, at, last):
+            start = line_start(data, dashes.start(), first)
+            at = min(_after_line(data, dashes.end()), last)
+            head = line_start(data, start - 2 if data[start - 2 : start] == b"\r\n" else start - 1, first)
+            line = data[start : line_end(data, start)]
+            if start <= first or b"|" not in line or not _DELIMITER.fullmatch(line.strip()):
+                continue
+            if data.find(b"|", head, start) < 0:
+                continue
+            lines, end = [(head, line_end(data, head))], start + len(line.rstrip())
+            while at < last and data.find(b"|", at, line_end(data, at)) >= 0:
+                lines.append((at, line_end(data, at)))
+                end = at + len(data[at : lines[-1][1]].rstrip())
+                at = min(_after_line(data, lines[-1][1]), last)
             index = bisect_right(starts, start) - 1
-            heading = under[index] if index >= 0 else None
-            current = Table(header, before[0], start + len(data[start:end].rstrip()), heading)
-            found.append(current)
-        else:
-            current = None
-        reach, before = stop, (start, stop)
+            found.append(Table(data, head, end, under[index] if index >= 0 else None, tuple(lines)))
     return found
 
 
@@ -206,7 +227,7 @@ def _cells(data: bytes, start: int, end: int) -> list[Cell]:
 # The rows of the text before a keystroke are those of the text after it, but for one.
 @lru_cache(maxsize=4096)
 def _row(line: bytes) -> tuple[tuple[str, int, int], ...]:
-    """(text, start, end) of a row's cells."""
+    """(text, start, end) of a row's cells; there is always one."""
     end = len(line.rstrip())
     cells: list[tuple[str, int, int]] = []
     # A bar inside code is no border; with an unpaired tick in the line there is no code.
@@ -232,4 +253,4 @@ def _row(line: bytes) -> tuple[tuple[str, int, int], ...]:
         cells = cells[1:]
     if whole.endswith(b"|") and cells and not cells[-1][0]:
         cells = cells[:-1]
-    return tuple(cells)
+    return tuple(cells) or (("", end, end),)

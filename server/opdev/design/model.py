@@ -76,11 +76,18 @@ def _fence(document: DesignDocument) -> Iterator[Problem]:
 
 
 def _placeholders(document: DesignDocument) -> Iterator[Problem]:
-    if PLACEHOLDER.encode() not in document.data:
+    fence, word = document.dsl, PLACEHOLDER.encode()
+    if fence is None:
         return
-    for node in document.nodes():
-        if node.kind == "scalar" and not node.alias and is_placeholder(node.value):
-            yield at(node, "placeholder", value=node.value)
+    before: Node | None = None
+    offset = document.data.find(word, fence.start, fence.end)
+    while offset >= 0:
+        node = document.at(offset)
+        if node is not None and node is not before and node.kind == "scalar" and node.start <= offset < node.end:
+            before = node
+            if is_placeholder(node.value):
+                yield at(node, "placeholder", value=node.value)
+        offset = document.data.find(word, offset + len(word), fence.end)
 
 
 def _fields(document: DesignDocument) -> Iterator[Problem]:
