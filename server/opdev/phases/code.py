@@ -65,7 +65,10 @@ def _layout(evidence: Evidence) -> Iterator[Check]:
     named = [f for f in kernels if evidence.below(f).endswith(f"{name}_kernel.cpp")]
     units = [f for f in kernels if not f.path.endswith((".h", ".hpp"))]
     found = next(iter(named or (units if evidence.in_tree else [])), None)
-    yield _there(evidence, _KERNEL, found, f"src/{name}_kernel.cpp")
+    if found is None and evidence.in_tree:
+        yield _KERNEL.skipped(both("示例工程没有单独的内核文件", "the example has no kernel file of its own"))
+    else:
+        yield _there(evidence, _KERNEL, found, f"src/{name}_kernel.cpp")
     yield _there(evidence, _CMAKE, evidence.file("CMakeLists.txt"), "CMakeLists.txt")
     yield _readme(evidence)
 
@@ -87,6 +90,8 @@ def _there(evidence: Evidence, title: Title, file: File | None, relative: str) -
 
 def _readme(evidence: Evidence) -> Check:
     file = evidence.file("README.md")
+    if evidence.in_tree:
+        return _README_TITLE.skipped(both("示例工程的 README 有自己的写法", "an example's README has its own ways"))
     if file is None:
         return _there(evidence, _README_TITLE, None, "README.md")
     titles = [h.title for h in headings(file.data)]
@@ -99,8 +104,8 @@ def _readme(evidence: Evidence) -> Check:
             both("在 README.md 补上“编译项目”和“运行算子”两节", "add the sections 编译项目 and 运行算子 to README.md"),
             evidence.spot(file),
         )
-    more_zh = f"；还建议有 {'、'.join(advised)}" if advised and not evidence.in_tree else ""
-    more_en = f"; advised besides: {', '.join(advised)}" if advised and not evidence.in_tree else ""
+    more_zh = f"；还建议有 {'、'.join(advised)}" if advised else ""
+    more_en = f"; advised besides: {', '.join(advised)}" if advised else ""
     return _README_TITLE.ok(
         both(f"有编译和运行两节{more_zh}", f"both sections are there{more_en}"), evidence.spot(file)
     )
@@ -133,6 +138,8 @@ def follows_design(evidence: Evidence) -> Check:
 def _probes(evidence: Evidence) -> Check:
     from opdev.phases.correctness import reported
 
+    if evidence.in_tree:
+        return _NO_PERF.skipped(both("示例工程自带探针", "an example may carry its probes"))
     if reported(evidence):
         return _NO_PERF.skipped(both("正确性已评估过", "correctness was evaluated already"))
     for relative in evidence.code:

@@ -33,9 +33,15 @@ def operators(folder: str, places: Places | None = None) -> list[Operator]:
 
 def _root(folder: str, places: Places) -> str | None:
     root = places.of(f"{folder}/CMakeLists.txt").root
-    if root is not None and is_operator(root):
+    if root is not None and (is_operator(root) or _new(root, folder)):
         return root
     return folder if os.path.isfile(f"{folder}/docs/design.md") else None
+
+
+def _new(root: str, folder: str) -> bool:
+    """Whether the folder asked about is one that somebody made for an operator and left empty."""
+    parent, _, name = root.rpartition("/")
+    return root == folder and parent.endswith("/custom-ops") and name not in _SHARED and os.path.isdir(root)
 
 
 def is_operator(root: str) -> bool:
@@ -46,11 +52,16 @@ def is_operator(root: str) -> bool:
         return False
     if any(os.path.isfile(f"{root}/{mark}") for mark in _MARKS):
         return True
-    return any(_is_kernel(entry) for below in (root, f"{root}/src") for entry in _names(below))
+    return any(_is_code(name) for here in (root, *_folders(root)) for name in _names(here))
 
 
-def _is_kernel(name: str) -> bool:
+def _is_code(name: str) -> bool:
     return name.endswith(("_kernel.cpp", "_kernel.h")) or name == "main.cpp"
+
+
+def _folders(root: str) -> list[str]:
+    """Its folders: some operators keep their variants in one each."""
+    return [f"{root}/{name}" for name in _names(root) if name not in _SKIP and os.path.isdir(f"{root}/{name}")]
 
 
 def _names(folder: str) -> list[str]:
@@ -67,7 +78,8 @@ def _below(folder: str, places: Places) -> Iterator[str]:
         names[:] = sorted(n for n in names if n not in _SKIP and not n.startswith("."))
         if count > _MOST_FOLDERS:
             return
-        root = _root(here, places) if here != folder else None
+        root = places.of(f"{here}/CMakeLists.txt").root if here != folder else None
+        root = root if root is not None and is_operator(root) else None
         if root is not None and root.startswith(folder.rstrip("/") + "/"):
             yield root
             names.clear()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from opdev.phases import code, correctness, design, intake, perf, review, rounds, tests, torch
+from opdev.phases import code, correctness, design, intake, perf_gate, review, rounds, tests, torch
 from opdev.phases.evidence import Evidence
 from opdev.phases.graph import BY_ID, ORDER, skipped
 from opdev.phases.model import Check, Gate, gate_of
@@ -22,7 +22,7 @@ _CHECKS: dict[str, Callable[[Evidence], Iterator[Check]]] = {
     "4": correctness.checks,
     "5": review.checks,
     "5.5": torch.checks,
-    "6": perf.checks,
+    "6": perf_gate.checks,
     "6.5": rounds.checks,
     "regression": torch.regression,
     "7": review.final,

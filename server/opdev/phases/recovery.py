@@ -56,7 +56,7 @@ def _row_1(e: Evidence) -> Match | None:
         return None
     why, do = check.detail, check.opens
     if e.code:
-        why = both(f"{why['zh']}；代码已经有了（{e.code[0]} 等 {len(e.code)} 个文件），设计要补写", f"{why['en']}; there is code already ({e.code[0]} and {len(e.code) - 1} more), so the design has to be written after it")  # fmt: skip
+        why = both(f"{why['zh']}；代码已经有了（{e.code[0]} 等，共 {len(e.code)} 个文件），设计要补写", f"{why['en']}; there is code already ({e.code[0]}, files: {len(e.code)}), so the design has to be written after it")  # fmt: skip
     if not intake.complete(e):
         do = both(f"先回答启动确认的五个问题（{intake.RECORD}），再{do['zh']}", f"answer the five intake questions first ({intake.RECORD}), then {do['en']}")  # fmt: skip
     return Match(1, "1", why, do, "shmem-ops-design", check.place)

@@ -12,6 +12,9 @@ from functools import cached_property
 
 from opdev.phases.evidence import Evidence
 from opdev.phases.model import Check, Spot, Title, both
+from opdev.project.operators import Operator
+from opdev.project.places import Places
+from opdev.rules.context import Project
 from opdev.rules.engine import Linter
 from opdev.rules.model import Finding, Rule, Text
 from opdev.rules.selection import Selection
@@ -52,9 +55,16 @@ class Verdicts:
         for file in self._files:
             selection = self._selection(file)
             if selection is not None:
-                project = self._evidence.project if self._project else None
+                project = self._project_of(file) if self._project else None
                 found += [f for f in Linter().lint(file, selection, project).findings if f.severity == "error"]
         return found
+
+    def _project_of(self, file: File) -> Project | None:
+        """Whose file it is: a shared binding belongs to the folder of bindings."""
+        root = file.place.root
+        if root is None or root == self._evidence.root:
+            return self._evidence.project
+        return Operator(root, Places())
 
     @cached_property
     def on(self) -> frozenset[str]:
