@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # Faults after which all that was written is still read.
 _HARMLESS = frozenset({"duplicate-key", "second-document", "unclosed-fence", "control-character"})
 _MOST_SLIPS = 8
+_CHINESE = {
+    "list": "列表", "mapping": "键值映射", "text": "文本", "integer": "整数", "number": "数", "true/false": "true 或 false",
+}  # fmt: skip
 _FLOW = re.compile(r"[,\[\]{}]")
 
 
@@ -71,7 +74,14 @@ def wrong(context: Context, *paths: str, codes: Iterable[str]) -> Iterator[tuple
     for problem in problems(context, *codes):
         if problem.under(*paths):
             args = {**problem.args, "key": problem.args.get("key") or problem.path}
+            if "expected" in args:
+                args["expected_zh"] = expected_zh(str(args["expected"]))
             yield problem, Hit(problem.start, problem.end, message=problem.code, args=args)
+
+
+def expected_zh(expected: str) -> str:
+    """``list / text`` in Chinese."""
+    return " / ".join(_CHINESE.get(word, word) for word in expected.split(" / "))
 
 
 def narrowed(context: Context, problem: Problem, word: str) -> tuple[int, int]:

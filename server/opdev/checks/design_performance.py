@@ -205,6 +205,7 @@ def cann_env(context: Context) -> Iterator[Hit]:
         if problem.under(path):
             fix = overwrite(node, quoted(known)) if known else None
             yield Hit(problem.start, problem.end, problem.code, problem.args, fix)
+    yield from (hit for _, hit in wrong(context, path, codes=("wrong-type",)))
     cell = _contract(document)
     if cell is not None:
         code = _bad_path(cell.text)

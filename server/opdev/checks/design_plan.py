@@ -97,6 +97,7 @@ def size_split(context: Context) -> Iterator[Hit]:
 def engine(context: Context) -> Iterator[Hit]:
     """Which engine moves the data, and from where the time is taken, is not said."""
     document = design(context)
+    yield from (hit for _, hit in wrong(context, "schedule.engine", "schedule.placement", codes=("wrong-type",)))
     if not settled(document):
         return
     for problem in problems(context, "engine-unstated"):
