@@ -10,6 +10,7 @@ How the rows are told apart where the bare table leaves them to overlap
     row 5        nothing proves that the present code builds (see ``proofs``): it fails, is older than a
                  source, or was never built here
     row 6        it builds, and the correctness report is missing, not passed, or older than a source
+    row 8        the binding was never finished; while optimising a Torch test that fails is row 14's
     row 9        ``torch_required: false``, and Phase 6 was not begun: 5.5 is passed over, the flag of Phase 6
                  says where to.  Once there is anything of Phase 6, rows 10 to 14 tell more.
     row 10       Phase 6 is wanted, and its data is missing, incomplete, without a decision, or older than a source
@@ -121,7 +122,7 @@ def _row_7(e: Evidence) -> Match | None:
 
 
 def _row_8(e: Evidence) -> Match | None:
-    if e.said("torch_required") is not True or torch.done(e):
+    if e.said("torch_required") is not True or torch.done(e) or (perf.optimising(e) and torch.begun(e)):
         return None
     name = e.name
     if not torch.begun(e):

@@ -64,7 +64,7 @@ def begun(evidence: Evidence) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A Torch log that tells a verdict for PEs 0 to ``n_pes`` - 1."""
+    """A Torch log with verdicts of PEs 0 to ``n_pes`` - 1; ``good`` without a FAIL, ``line`` the first that decides."""
 
     path: str
     n_pes: int
@@ -79,18 +79,15 @@ def logs(evidence: Evidence) -> list[Log]:
         if "torch" not in relative.lower():
             continue
         data = evidence.log(relative)
-        passed: dict[int, int] = {}
-        failed: int | None = None
+        first: dict[bytes, int] = {}
+        pes: set[int] = set()
         for match in _LINE.finditer(data):
-            if match.group(2) == b"PASS":
-                passed[int(match.group(1))] = match.start()
-            elif failed is None:
-                failed = match.start()
-        pes = set(passed)
-        if failed is not None:
-            out.append(Log(relative, max(pes, default=0) + 1, good=False, line=data.count(b"\n", 0, failed) + 1))
-        elif pes and pes == set(range(len(pes))):
-            out.append(Log(relative, len(pes), good=True, line=data.count(b"\n", 0, min(passed.values())) + 1))
+            pes.add(int(match.group(1)))
+            first.setdefault(match.group(2), match.start())
+        at = first.get(b"FAIL", first.get(b"PASS"))
+        if at is not None and (b"FAIL" in first or pes == set(range(len(pes)))):
+            line = data.count(b"\n", 0, at) + 1
+            out.append(Log(relative, max(pes) + 1, good=b"FAIL" not in first, line=line))
     return sorted(out, key=lambda log: (evidence.time(log.path) or 0.0, log.path))
 
 
@@ -105,7 +102,7 @@ def passed(evidence: Evidence, n_pes: int, *, current: bool) -> Proof:
         if proof.verdict != "stale":
             return proof
         stale = proof
-    found = [log for log in logs(evidence) if log.n_pes == n_pes or not log.good]
+    found = [log for log in logs(evidence) if log.n_pes == n_pes]
     for log in reversed(found):
         spot = evidence.at(log.path, log.line)
         if current and not fresh(evidence, log.path):
