@@ -41,6 +41,9 @@ class Completion:
     start: int
     end: int
     candidates: tuple[Candidate, ...] = ()
+    one_line: bool = False
+    """Whether what is inserted must stay on one line: inside brackets, or in a quoted block."""
+    is_key: bool = False
 
 
 @dataclass(slots=True)
@@ -53,6 +56,7 @@ class _Place:
     siblings: set[str] = field(default_factory=set)
     quote: str = ""
     in_list: bool = False
+    flow: bool = False
 
 
 def describe(path: str) -> FieldView | None:
@@ -74,7 +78,8 @@ def complete(document: DesignDocument, offset: int) -> Completion | None:
     if place.quote and document.data[end : end + 1] == place.quote.encode():
         end += 1
     if place.key is None:
-        return Completion(place.path, start, end, tuple(_keys(place)))
+        one_line = place.flow or bool(fence.region.prefix.strip())
+        return Completion(place.path, start, end, tuple(_keys(place)), one_line, is_key=True)
     path = f"{place.path}.{place.key}" if place.path else place.key
     return Completion(path, start, end, tuple(_values(path, place)))
 
@@ -257,8 +262,8 @@ def _in_flow(path: str, text: str) -> _Place | None:
         if view is None or view.item is not None:
             return None
         parent, _, name = path.rpartition(".")
-        return _Place(parent, lead, name, quote=quote, in_list=True)
-    return _Place(path, lead, key or None, siblings, quote)
+        return _Place(parent, lead, name, quote=quote, in_list=True, flow=True)
+    return _Place(path, lead, key or None, siblings, quote, flow=True)
 
 
 def _keys(place: _Place) -> Iterator[Candidate]:

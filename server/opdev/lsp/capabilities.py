@@ -15,8 +15,10 @@ FIX_ALL = "source.fixAll.opdev"
 FEATURES = frozenset({
     "textDocument/hover", "textDocument/completion", "completionItem/resolve", "textDocument/signatureHelp",
     "textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/codeAction", "codeAction/resolve",
+    "textDocument/inlayHint", "inlayHint/resolve",
 })  # fmt: skip
 """Requests that are served with lsprotocol's types (a test holds this against what is registered)."""
+TOOLTIPS = "textDocument.inlayHint.resolveSupport.properties"
 TRIGGERS = ("_", "[", ",")
 
 
@@ -32,6 +34,8 @@ def initialize_result(client: Client) -> dict[str, Any]:
         "foldingRangeProvider": True,
         "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
     }
+    if client.can("textDocument.inlayHint"):
+        offered["inlayHintProvider"] = {"resolveProvider": client.lists(TOOLTIPS, "tooltip")}
     if client.can("textDocument.codeAction.codeActionLiteralSupport"):
         offered["codeActionProvider"] = {
             "codeActionKinds": ["quickfix", FIX_ALL],

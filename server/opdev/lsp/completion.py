@@ -1,4 +1,4 @@
-"""Completion: API names by the side the code runs on, and rule names in suppressions."""
+"""Completion: API names by the side the code runs on, rule names in suppressions, and what an item means."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from opdev.api.table import Api, lookup, names
+from opdev.design.complete import describe
+from opdev.design.explain import of_field
 from opdev.lsp import apidocs
 from opdev.lsp.cursor import Cursor, Side, cursor, side_at
 from opdev.lsp.documents import typed_range
@@ -104,14 +106,15 @@ def resolve(session: Session, item: types.CompletionItem) -> types.CompletionIte
         return item
     lang = session.lang_of("auto")
     api = lookup(str(data.get("api", ""))) if "api" in data else None
-    text = ""
+    view = describe(str(data["dsl"])) if "dsl" in data else None
+    text = of_field(view, lang) if view is not None else ""
     if api is not None:
         side = data.get("side")
         text = apidocs.documentation(api, lang, side if side in ("device", "host") else None)
         variants = apidocs.ordered(api.variants, side if side in ("device", "host") else None)
         if variants and variants[0].signatures:
             item.detail = variants[0].signatures[0].text
-    else:
+    elif "rule" in data:
         rule = store.by_name(store.load()).get(str(data.get("rule", "")))
         text = rule_page(rule, lang) if rule is not None else ""
     if text:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from opdev.lsp import actions, completion, folding, hover, signature, symbols
+from opdev.lsp import actions, completion, dsl_completion, folding, hints, hover, signature, symbols
+from opdev.lsp.designs import is_design, settled
 
 if TYPE_CHECKING:
     from opdev.lsp.typed import Typed
@@ -15,12 +16,27 @@ if TYPE_CHECKING:
 def register(server: Typed) -> None:
     """Register all of them."""
     server.provide(types.TEXT_DOCUMENT_HOVER, hover.hover)
-    server.provide(types.TEXT_DOCUMENT_COMPLETION, completion.complete)
     server.provide(types.COMPLETION_ITEM_RESOLVE, completion.resolve)
     server.provide(types.TEXT_DOCUMENT_SIGNATURE_HELP, signature.signature_help)
-    server.provide(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, symbols.symbols)
-    server.provide(types.TEXT_DOCUMENT_FOLDING_RANGE, folding.folding)
+    server.provide_settled(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, symbols.symbols, [])
+    server.provide_settled(types.TEXT_DOCUMENT_FOLDING_RANGE, folding.folding)
+    server.provide_settled(types.TEXT_DOCUMENT_INLAY_HINT, hints.hints, [])
+    server.provide(types.INLAY_HINT_RESOLVE, hints.resolve)
     server.provide(types.CODE_ACTION_RESOLVE, actions.resolve)
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION)
+    async def complete(params: types.CompletionParams) -> types.CompletionList | None:
+        session = server.session
+        document = session.documents.find(params.text_document.uri)
+        found = await server.off_loop(lambda: completion.complete(session, params))
+        if found is not None or document is None or not document.path.lower().endswith("design.md"):
+            return found
+        file = await settled(session, document)
+        return await server.off_loop(
+            lambda: (
+                dsl_completion.complete_design(session, document, file, params.position) if is_design(file) else None
+            )
+        )
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:

@@ -1,4 +1,4 @@
-"""Hover: what a finding means, what a suppression silences, what an API name does."""
+"""Hover: what a finding means, what a suppression silences, what an API name does, what a design's field is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from opdev.design.document import document_of
+from opdev.design.explain import Explained, explain
 from opdev.lsp import apidocs
 from opdev.lsp.client import Lang
 from opdev.lsp.cursor import Cursor, cursor, side_at
+from opdev.lsp.designs import is_design
 from opdev.lsp.documents import typed_range
 from opdev.rules import store
 from opdev.rules.model import Finding, Rule
@@ -52,18 +55,30 @@ def _code(at: Cursor) -> tuple[str, tuple[int, int]] | None:
     parts: list[str] = []
     span = at.word()
     code = at.code()
-    if code is not None and span[0] < span[1]:
-        file, offset = code
-        word = at.source.text(*span)
-        api = apidocs.find(word)
-        if api is not None:
-            parts.append(apidocs.documentation(api, at.lang, side_at(file, offset), word))
+    word = at.source.text(*span)
+    api = apidocs.find(word) if word else None
+    if code is not None and api is not None:
+        parts.append(apidocs.documentation(api, at.lang, side_at(*code), word))
+    elif api is not None and at.document.path.lower().endswith("design.md"):
+        parts.append(apidocs.documentation(api, at.lang, "device", word))
     findings = findings_at(at)
+    explained = _field(at)
+    if explained is not None:
+        parts.append(explained.text)
+        span = (explained.start, explained.end) if len(parts) == 1 else span
     if findings and not parts:
         span = (findings[0].start, max(findings[0].end, findings[0].start))
     pages = {finding.rule.name: rule_page(finding.rule, at.lang) for finding in findings}
     parts += pages.values()
     return ("\n\n---\n\n".join(parts), span) if parts else None
+
+
+def _field(at: Cursor) -> Explained | None:
+    """The meaning of a key or value of a design's DSL."""
+    file = at.session.file_of(at.document) if at.document.path.lower().endswith("design.md") else None
+    if file is None or not is_design(file) or file.source is not at.source:
+        return None
+    return explain(document_of(file), at.offset, at.lang)
 
 
 def findings_at(at: Cursor) -> list[Finding]:

@@ -69,6 +69,10 @@ class Operators:
             found = self._live[root] = LiveOperator(root, self._places, self._documents, kept, self.parsed)
         return found
 
+    def now(self, root: str) -> LiveOperator:
+        """The operator at this moment, for another thread than the linter's: only parsed files are shared."""
+        return LiveOperator(root, self._places, self._documents, self._kept.get(root) or {}, self.parsed)
+
     def changed(self, root: str) -> None:
         """Something in an operator changed: ask again."""
         self._live.pop(root, None)

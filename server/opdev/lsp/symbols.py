@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from opdev.design.document import document_of
+from opdev.design.outline import Entry, outline
+from opdev.lsp.designs import is_design
 from opdev.lsp.documents import typed_range
 from opdev.source import Source, Unit
 from opdev.syntax.file import File
@@ -15,6 +18,7 @@ from opdev.syntax.file import File
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from opdev.lsp.documents import Document
     from opdev.lsp.session import Session
 
 _KINDS = {
@@ -34,16 +38,14 @@ _FENCE = re.compile(rb"^[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})", re.M)
 
 
 def symbols(
-    session: Session, params: types.DocumentSymbolParams
+    session: Session, document: Document, file: File, _params: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
     """The outline of a document; flat for clients that know no tree."""
-    document = session.documents.find(params.text_document.uri)
-    if document is None:
-        return []
-    file = session.file_of(document)
     unit = session.client.unit
     if file.language == "markdown":
         found = sections(file.source, unit)
+        if is_design(file):
+            _put_below(found, [_entry(e, file.source, unit) for e in outline(document_of(file))])
     elif file.language in ("cpp", "python", "bash", "cmake"):
         found = list(_definitions(file, file.root, unit))
     else:
@@ -108,6 +110,36 @@ def sections(source: Source, unit: Unit) -> list[types.DocumentSymbol]:
         path[-1][1].append(symbol)
         path.append((level, inner))
     return top
+
+
+_ENTRIES = {
+    "section": types.SymbolKind.Module,
+    "key": types.SymbolKind.Property,
+    "item": types.SymbolKind.Object,
+}
+
+
+def _entry(entry: Entry, source: Source, unit: Unit) -> types.DocumentSymbol:
+    """A part of the DSL."""
+    return types.DocumentSymbol(
+        entry.name,
+        _ENTRIES[entry.kind],
+        typed_range(source, entry.start, entry.end, unit),
+        typed_range(source, entry.name_start, entry.name_end, unit),
+        detail=entry.detail or None,
+        children=[_entry(child, source, unit) for child in entry.children],
+    )
+
+
+def _put_below(found: list[types.DocumentSymbol], entries: list[types.DocumentSymbol]) -> None:
+    """The DSL belongs to the innermost heading it stands under; to none it stands by itself."""
+    if not entries:
+        return
+    line = entries[0].range.start.line
+    into = found
+    while inner := next((s for s in into if s.range.start.line <= line <= s.range.end.line), None):
+        into = inner.children if isinstance(inner.children, list) else []
+    into[:0] = entries
 
 
 def headings(data: bytes) -> Iterator[tuple[int, int, int, int]]:

@@ -25,7 +25,10 @@ from pygls.protocol import LanguageServerProtocol, default_converter
 
 import opdev
 from opdev.lsp import wire
+from opdev.lsp.designs import settled
+from opdev.lsp.documents import Document
 from opdev.lsp.session import Session
+from opdev.syntax.file import File
 
 log = logging.getLogger("opdev.lsp")
 P = TypeVar("P")
@@ -101,6 +104,20 @@ class Typed(LanguageServer):
 
         async def handler(params: P) -> R:
             return await self.off_loop(lambda: feature(self.session, params))
+
+        self.feature(method)(handler)
+
+    def provide_settled(
+        self, method: str, feature: Callable[[Session, Document, File, Any], R], otherwise: Any = None
+    ) -> None:
+        """Serve a request about an open document, off the loop, once the linter has read it."""
+
+        async def handler(params: Any) -> Any:
+            document = self.session.documents.find(params.text_document.uri)
+            if document is None:
+                return otherwise
+            file = await settled(self.session, document)
+            return await self.off_loop(lambda: feature(self.session, document, file, params))
 
         self.feature(method)(handler)
 
