@@ -148,3 +148,11 @@ def test_names_in_many_cells_are_looked_up_once(yaml, selection):
     table = f"\n## 3. 能力\n\n| 需求 | 来源 | 分类 |\n|---|---|---|\n{rows}".encode()
 
     assert len(lint(markdown(yaml) + table, selection)) == 300
+
+
+def test_a_message_is_one_line(yaml, selection):
+    text = "    rationale: |\n      充分并行\n      性能更好\n"
+    (found,) = lint(markdown(yaml.replace("    rationale: core-allocation 模式 B\n", text)), selection)
+
+    assert "充分并行 性能更好" in found.message("zh")
+    assert "\n" not in found.message("en")

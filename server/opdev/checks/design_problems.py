@@ -7,6 +7,7 @@ through those of all the others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from opdev.rules.context import Context
@@ -31,8 +32,16 @@ def _by_code(file: File) -> dict[str, list[Problem]]:
 
     by_code: dict[str, list[Problem]] = {}
     for problem in problems_of(file):
-        by_code.setdefault(problem.code, []).append(problem)
+        by_code.setdefault(problem.code, []).append(_on_one_line(problem))
     return by_code
+
+
+def _on_one_line(problem: Problem) -> Problem:
+    """A message is one sentence on one line, whatever lines the value it cites has."""
+    if not any(isinstance(value, str) and ("\n" in value or "\r" in value) for value in problem.args.values()):
+        return problem
+    args = {key: " ".join(value.split()) if isinstance(value, str) else value for key, value in problem.args.items()}
+    return replace(problem, args=args)
 
 
 def design(context: Context) -> DesignDocument:
