@@ -79,7 +79,7 @@ def missing(
     They are inserted with ``values``' text or the template's.
     """
     for parent, lacking in incomplete(context, *paths, code=code):
-        keys = [problem.path.rpartition(".")[2] for problem in lacking]
+        keys = _in_order(parent, [problem.path.rpartition(".")[2] for problem in lacking])
         fix = fix_of(*additions(design(context), parent, keys, values or {}))
         args = {**lacking[0].args, "in": parent, "keys": ", ".join(keys), "keys_zh": "、".join(keys)}
         yield Hit(lacking[0].start, lacking[0].end, args=args, fix=fix)
@@ -131,16 +131,22 @@ def additions(
     from opdev.design.walk import keys_at
 
     node = document.get(parent) if parent else document.root
-    order = list(keys_at(parent))
     if node is None:
         return [None]
-    wanted = sorted(keys, key=lambda key: order.index(key) if key in order else len(order))
-    path = f"{parent}." if parent else ""
+    order, path = list(keys_at(parent)), f"{parent}." if parent else ""
     changes: list[Change | None] = []
-    for key in wanted:
+    for key in _in_order(parent, keys):
         value, there = values.get(key) or value_text(path + key), node.get(key)
         changes.append(fill(document, there, value) if there else insert_in_order(document, node, key, value, order))
     return changes
+
+
+def _in_order(parent: str, keys: Iterable[str]) -> list[str]:
+    """Keys of a mapping as the DSL has them."""
+    from opdev.design.walk import keys_at
+
+    order = list(keys_at(parent))
+    return sorted(keys, key=lambda key: order.index(key) if key in order else len(order))
 
 
 def related(problem: Problem, zh: str, en: str) -> tuple[Related, ...]:
