@@ -48,19 +48,20 @@ def _sections(document: DesignDocument) -> dict[str, Heading]:
                 continue
             if (heading.level >= 3) != (part.level == 3) and heading.number != part.number:
                 continue
-            rank = _rank(part, heading)
+            rank = _rank(part, heading, parent)
             if rank is not None and (best is None or (rank, heading.level) < best):
                 best, found[part.number] = (rank, heading.level), heading
     return found
 
 
-def _rank(part: Part, heading: Heading) -> int | None:
+def _rank(part: Part, heading: Heading, parent: Heading | None) -> int | None:
     """How well a heading is a section: 0 by title and number, 1 by title, 2 by number; None for not at all."""
     if _TITLES[part.number].search(heading.title):
         if heading.number == part.number:
             return 0
-        # Sections may be numbered otherwise; what stands below one of them says its own number or none.
-        return None if heading.level > 3 or (part.level == 3 and heading.number) else 1
+        # Sections may be numbered otherwise, and what stands below one of them with it.
+        moved = parent is not None and parent.number != part.number.partition(".")[0]
+        return None if heading.level > 3 or (part.level == 3 and heading.number and not moved) else 1
     if heading.number != part.number or heading.level > part.level + 1:
         return None
     others = (p for p in SECTIONS if p.level == part.level and p is not part)
