@@ -45,7 +45,7 @@ def first_mismatch_not_reported(context: Context) -> Iterator[Hit]:
             return
 
 
-def _only_moves(context: Context) -> bool:
+def only_moves(context: Context) -> bool:
     """Whether the operator's name says that it moves data and computes nothing."""
     name = (context.place.operator or "").lower()
     return _MOVES.search(name.replace("_", "")) is not None and _COMPUTES.search(name) is None
@@ -53,7 +53,7 @@ def _only_moves(context: Context) -> bool:
 
 def tolerance_for_moved_data(context: Context) -> Iterator[Hit]:
     """A tolerance other than 0 for an operator that only moves data."""
-    if not _only_moves(context):
+    if not only_moves(context):
         return
     found = _in_python(context) if context.file.language == "python" else _in_shell(context)
     for start, end, name, value in found:
