@@ -96,25 +96,6 @@ class Composer:
         self.odd = build.odd or bool(build.anchors)
         return top
 
-    def piece(self, start: int, end: int) -> Node | None:
-        """The piece as a tree, read once a text; None where it may mean something else inside the whole.
-
-        Raises NotYamlError.
-        """
-        text = self.text.text[start:end]
-        kept = pieces.known(text)
-        if kept is not None:
-            self.chars += len(text)
-            self.count(kept.nodes, start)
-            return kept.top.placed(self.text.host(start))
-        before = len(self.faults)
-        node = self.compose(start, end)
-        if node is None or self.odd or len(self.faults) > before:
-            return None
-        if len(text) <= pieces.LARGEST:
-            pieces.keep(text, node, self.text.host(start))
-        return node
-
     def by_pieces(self, start: int, end: int) -> Node | None:
         """``[start, end)`` from pieces; None, and nothing noted, where it has to be read as a whole.
 

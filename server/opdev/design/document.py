@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Literal
 
 from opdev.design.compose import Composer
-from opdev.design.markdown import Heading, Table, headings, tables
+from opdev.design.markdown import Heading, Table, outline
 from opdev.design.nodes import Fault, Node
 from opdev.design.recover import read
 from opdev.design.text import FenceText
@@ -85,14 +85,18 @@ class DesignDocument:
         return match.span() if match else None
 
     @cached_property
+    def _outline(self) -> tuple[list[Heading], list[Table]]:
+        return outline(self.data, self._begin, self._cuts)
+
+    @property
     def headings(self) -> list[Heading]:
         """The headings outside fences, in text order."""
-        return headings(self.data, self._begin, self._cuts)
+        return self._outline[0]
 
-    @cached_property
+    @property
     def tables(self) -> list[Table]:
         """The pipe tables outside fences, in text order."""
-        return tables(self.data, self.headings, self._begin, self._cuts)
+        return self._outline[1]
 
     @property
     def _begin(self) -> int:

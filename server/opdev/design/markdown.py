@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -55,7 +55,8 @@ class Table:
     end: int
     heading: Heading | None
     lines: tuple[tuple[int, int], ...]
-    """(start, end) of the header's line and of each row's."""
+    """(start, end) of the header's line and of each row's, from ``base``."""
+    base: int = 0
     _cells: list[list[Cell]] | None = None
 
     @property
@@ -69,7 +70,8 @@ class Table:
 
     def _all(self) -> list[list[Cell]]:
         if self._cells is None:
-            self._cells = [_cells(self.data, start, end) for start, end in self.lines]
+            by = self.base
+            self._cells = [_cells(self.data, by + start, by + end) for start, end in self.lines]
         return self._cells
 
     def column(self, *names: str) -> int | None:
@@ -155,68 +157,95 @@ def _after_line(data: bytes, offset: int) -> int:
     return end + (2 if data.startswith(b"\r\n", end) else 1 if end < len(data) else 0)
 
 
-def _lines_with(data: bytes, mark: bytes, under: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """(start, end with its line end) of the lines that hold ``mark``, in the stretches ``under``."""
-    for start, stop in under:
-        at = start
-        while (found := data.find(mark, at, stop)) >= 0:
-            at = _after_line(data, found)
-            yield line_start(data, found, start), at
+def _lines_with(data: bytes, mark: bytes) -> Iterator[tuple[int, int]]:
+    """(start, end with its line end) of the lines that hold ``mark``."""
+    at = 0
+    while (found := data.find(mark, at)) >= 0:
+        at = _after_line(data, found)
+        yield line_start(data, found), at
 
 
 def headings(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None) -> list[Heading]:
     """The headings, each with the end of its section (the next heading of its level or above)."""
-    found: list[tuple[int, str, int, int]] = []
-    for start, stop in _lines_with(data, b"#", stretches(data, begin, cuts)):
-        match = _HEADING.match(data, start, stop)
-        if match:
-            title = match.group(2).rstrip().rstrip(b"#").rstrip()
-            end = match.start(2) + len(title)
-            found.append((len(match.group(1)), title.decode("utf-8", "replace"), start, end))
+    return outline(data, begin, cuts)[0]
+
+
+def tables(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None) -> list[Table]:
+    """The tables outside fences; a table ends at the first line without a pipe, or at a heading."""
+    return outline(data, begin, cuts)[1]
+
+
+Lines = tuple[tuple[int, int], ...]
+
+
+def outline(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None) -> tuple[list[Heading], list[Table]]:
+    """Headings and tables outside fences, part by part: what a keystroke did not touch was read before."""
     out: list[Heading] = []
-    after: dict[int, int] = {}
-    for level, title, start, end in reversed(found):
-        stop = min((at for lv, at in after.items() if lv <= level), default=len(data))
-        after = {lv: at for lv, at in after.items() if lv < level}
-        after[level] = start
-        out.append(Heading(level, _number(title), title, start, end, stop))
-    return out[::-1]
-
-
-def tables(data: bytes, under: list[Heading], begin: int = 0, cuts: Mapping[int, int] | None = None) -> list[Table]:
-    """The tables outside fences; a table ends at the first line without a pipe."""
-    found: list[Table] = []
-    starts = [heading.start for heading in under]
+    found: list[tuple[int, int, int, Lines]] = []
+    open_: list[tuple[int, int]] = []
+    stops: dict[int, int] = {}
     for first, last in stretches(data, begin, cuts):
         at = first
-        while dashes := _DASHES.search(data, at, last):
-            start = line_start(data, dashes.start(), first)
-            at = min(_after_line(data, dashes.end()), last)
-            head = line_start(data, start - 2 if data[start - 2 : start] == b"\r\n" else start - 1, first)
-            line = data[start : line_end(data, start)]
-            if start <= first or b"|" not in line or not _DELIMITER.fullmatch(line.strip()):
-                continue
-            if data.find(b"|", head, start) < 0:
-                continue
-            lines, end = [(head, line_end(data, head))], start + len(line.rstrip())
-            while at < last and data.find(b"|", at, line_end(data, at)) >= 0:
-                lines.append((at, line_end(data, at)))
-                end = at + len(data[at : lines[-1][1]].rstrip())
-                at = min(_after_line(data, lines[-1][1]), last)
-            index = bisect_right(starts, start) - 1
-            found.append(Table(data, head, end, under[index] if index >= 0 else None, tuple(lines)))
-    return found
+        while at < last:
+            stop = data.find(b"\n#", at, last) + 1 or last
+            heads, inside = _part(data[at:stop])
+            for level, title, start, end in heads:
+                while open_ and open_[-1][0] >= level:
+                    stops[open_.pop()[1]] = at + start
+                open_.append((level, len(out)))
+                out.append(Heading(level, _number(title), title, at + start, at + end, len(data)))
+            found += [(at, at + start, at + end, lines) for start, end, lines in inside]
+            at = stop
+    for index, stop in stops.items():
+        out[index] = replace(out[index], stop=stop)
+    starts = [heading.start for heading in out]
+    made = []
+    for base, start, end, lines in found:
+        index = bisect_right(starts, start) - 1
+        made.append(Table(data, start, end, out[index] if index >= 0 else None, lines, base))
+    return out, made
+
+
+# The parts of the text before a keystroke are those of the text after it, but for one.
+@lru_cache(maxsize=4096)
+def _part(text: bytes) -> tuple[tuple[tuple[int, str, int, int], ...], tuple[tuple[int, int, Lines], ...]]:
+    """A part's headings as (level, title, start, end), and its tables as (start, end, lines)."""
+    heads: list[tuple[int, str, int, int]] = []
+    for start, stop in _lines_with(text, b"#"):
+        match = _HEADING.match(text, start, stop)
+        if match:
+            title = match.group(2).rstrip().rstrip(b"#").rstrip()
+            heads.append((len(match.group(1)), title.decode("utf-8", "replace"), start, match.start(2) + len(title)))
+    found: list[tuple[int, int, Lines]] = []
+    at = 0
+    while dashes := _DASHES.search(text, at):
+        start = line_start(text, dashes.start())
+        at = _after_line(text, dashes.end())
+        head = line_start(text, start - 2 if text[start - 2 : start] == b"\r\n" else start - 1)
+        line = text[start : line_end(text, start)]
+        if start <= 0 or b"|" not in line or not _DELIMITER.fullmatch(line.strip()):
+            continue
+        if text.find(b"|", head, start) < 0:
+            continue
+        lines, end = [(head, line_end(text, head))], start + len(line.rstrip())
+        while at < len(text) and text.find(b"|", at, line_end(text, at)) >= 0:
+            lines.append((at, line_end(text, at)))
+            end = at + len(text[at : lines[-1][1]].rstrip())
+            at = _after_line(text, lines[-1][1])
+        found.append((head, end, tuple(lines)))
+    return tuple(heads), tuple(found)
 
 
 def boxes(data: bytes, begin: int, end: int) -> list[Box]:
     """The check boxes of a section, fences left out."""
     found: list[Box] = []
-    for start, stop in _lines_with(data, b"[", stretches(data[:end], begin)):
-        match = _BOX.match(data, start, min(stop, end))
-        if match:
-            text, close = (match[2] or b"").rstrip(), match.end(1) + 1
-            ends = match.start(2) + len(text) if text else close
-            found.append(Box(match[1] != b" ", text.decode("utf-8", "replace"), close - 3, close, ends))
+    for first, last in stretches(data[:end], begin):
+        for start, stop in _lines_with(data[first:last], b"["):
+            match = _BOX.match(data, first + start, first + stop)
+            if match:
+                text, close = (match[2] or b"").rstrip(), match.end(1) + 1
+                ends = match.start(2) + len(text) if text else close
+                found.append(Box(match[1] != b" ", text.decode("utf-8", "replace"), close - 3, close, ends))
     return found
 
 

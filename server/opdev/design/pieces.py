@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from opdev.design.nodes import Node
@@ -33,10 +34,14 @@ _BARE = re.compile(r"[ ]*(?:#[^\n]*)?\r?\n")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A piece's tree at zero, in bytes, and how many nodes it has."""
+    """A piece that is one entry or one item: that node placed as if the piece began at zero."""
 
-    top: Node
+    node: Node
+    kind: str
+    """``mapping`` for an entry, ``sequence`` for an item."""
     nodes: int
+    size: int
+    """Bytes of the piece."""
 
 
 _kept: dict[str, Kept] = {}
@@ -47,26 +52,26 @@ def forget() -> None:
     _kept.clear()
 
 
-def known(text: str) -> Kept | None:
-    """The piece of this text, if it was read before."""
-    return _kept.get(text)
-
-
-def keep(text: str, top: Node, start: int) -> None:
-    """Remember a piece that was composed at ``start`` bytes of its document."""
+def _keep(text: str, top: Node, start: int) -> Kept | None:
+    """Remember a piece that was composed at ``start`` bytes of its document, if it is one entry or item."""
+    if top.style != "block" or top.kind not in ("mapping", "sequence") or len(top.children) != 1:
+        return None
     if len(_kept) >= _MOST:
         for old in list(_kept)[: _MOST // 2]:
             _kept.pop(old, None)
-    tree = top.placed(-start)
-    count = 0
+    node = top.children[0].placed(-start)
+    count = 1
     # All of it now: what is kept must not hold on to the document it came from.
-    for node in tree.walk():
+    for below in node.walk():
         count += 1
-        if node.kind in ("mapping", "sequence"):
-            node.plain = node.data()
-    for node in tree.walk():
-        node.let_go()
-    _kept[text] = Kept(tree, count)
+        if below.kind in ("mapping", "sequence"):
+            below.plain = below.data()
+    for below in node.walk():
+        below.let_go()
+    kept = Kept(node, top.kind, count, len(text.encode("utf-8", "surrogateescape")))
+    if len(text) <= LARGEST:
+        _kept[text] = kept
+    return kept
 
 
 def plain_text(text: str) -> bool:
@@ -85,60 +90,60 @@ def assemble(composer: Composer, start: int, end: int, level: int = 0) -> Node |
         return None
     indent = len(first.group(1))
     items = text[first.end()] == "-" and text[first.end() + 1 : first.end() + 2] in (" ", "\n", "\r", "")
-    if indent and _shallower(indent).search(text, first.start(), end):
-        return None
-    begins = [m.start() for m in _blocks(indent, items).finditer(text, first.start(), end)]
-    if not begins or begins[0] != first.start():
-        return None
-    begin = composer.text.host(first.end())
+    begins = [first.start(), *(m.start() + 1 for m in _blocks(indent, items).finditer(text, first.end(), end)), end]
     kind, tag = ("sequence", "seq") if items else ("mapping", "map")
-    top = Node(kind, begin, begin, tag, "", "block")  # type: ignore[arg-type]  # mypy takes the pair for plain texts
+    at = composer.text.host(begins[0])
+    top = Node(kind, at + indent, at + indent, tag, "", "block")  # type: ignore[arg-type]  # mypy takes the pair for plain texts
+    below = top.children
     seen: set[str] = set()
-    for at, stop in zip(begins, [*begins[1:], end], strict=True):
-        entry = _item(composer, at, stop) if items else _entry(composer, at, at + indent, stop, level)
-        if entry is None or (entry.key is not None and entry.key in seen):
+    for begin, stop in pairwise(begins):
+        key = None if items else _KEY.match(text, begin + indent, stop)
+        if key is None and not items:
             return None
-        seen.add(entry.key or "")
-        entry.parent = top
-        entry.index = len(top.children) if items else -1
-        top.children.append(entry)
-    last = top.children[-1]
-    top.end = max(last.end, last.key_end, top.start)
+        rest = _BARE.match(text, key.end(), stop) if key is not None and stop - begin > SMALL else None
+        if key is not None and rest is not None:
+            node = assemble(composer, rest.end(), stop, level + 1)
+            if node is None:
+                return None
+            node.key, node.key_start, node.key_end = key[1], at + indent, at + indent + len(key[1])
+            at = composer.text.host(stop)
+        else:
+            kept = _piece(composer, begin, stop)
+            if kept is None or kept.kind != kind or (key is not None and kept.node.key != key[1]):
+                return None
+            node = kept.node.placed(at)
+            at += kept.size
+        if node.key is not None and not items:
+            if node.key in seen:
+                return None
+            seen.add(node.key)
+        node.parent = top
+        node.index = len(below) if items else -1
+        below.append(node)
+    top.end = max(below[-1].end, below[-1].key_end, top.start)
     return top
 
 
-def _item(composer: Composer, at: int, stop: int) -> Node | None:
-    node = composer.piece(at, stop)
-    if node is None or node.kind != "sequence" or node.style != "block" or len(node.children) != 1:
+def _piece(composer: Composer, start: int, end: int) -> Kept | None:
+    """The piece, read once a text; None where it may mean something else inside the whole."""
+    text = composer.text.text[start:end]
+    composer.chars += len(text)
+    kept = _kept.get(text)
+    if kept is not None:
+        composer.count(kept.nodes, start)
+        return kept
+    before = len(composer.faults)
+    node = composer.compose(start, end)
+    if node is None or composer.odd or len(composer.faults) > before:
         return None
-    return node.children[0]
-
-
-def _entry(composer: Composer, at: int, content: int, stop: int, level: int) -> Node | None:
-    text = composer.text.text
-    key = _KEY.match(text, content, stop)
-    if key is None:
-        return None
-    rest = _BARE.match(text, key.end(), stop) if stop - at > SMALL else None
-    if rest is not None:
-        node = assemble(composer, rest.end(), stop, level + 1)
-        if node is not None:
-            node.key = key.group(1)
-            node.key_start, node.key_end = composer.text.span(content, content + len(node.key))
-        return node
-    found = composer.piece(at, stop)
-    if found is None or found.kind != "mapping" or found.style != "block" or len(found.children) != 1:
-        return None
-    return found.children[0] if found.children[0].key == key.group(1) else None
+    return _keep(text, node, composer.text.host(start))
 
 
 @cache
 def _blocks(indent: int, items: bool) -> re.Pattern[str]:
-    """The lines that begin an entry at an indentation; a list may stand at the column of its key."""
-    begins = r"[^ \r\n#]" if items else r"(?:[^ \r\n#-]|-(?![ \r\n]))"
-    return re.compile(rf"^ {{{indent}}}(?={begins})", re.MULTILINE)
+    """Where a line begins an entry at an indentation; a list may stand at the column of its key.
 
-
-@cache
-def _shallower(indent: int) -> re.Pattern[str]:
-    return re.compile(rf"^ {{0,{indent - 1}}}[^ \r\n#]", re.MULTILINE)
+    A line that stands out further is inside a piece then, which does not parse.
+    """
+    begins = r"-(?=[ \r\n]|\Z)" if items else r"(?=[^ \r\n#-]|-(?![ \r\n]))"
+    return re.compile("\n" + " " * indent + begins)

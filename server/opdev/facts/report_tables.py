@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from opdev.design.markdown import Cell, Heading, Table, headings, tables
+from opdev.design.markdown import Cell, Heading, Table, outline
 from opdev.syntax.file import File
 
 Place = tuple[int, int]
@@ -89,11 +89,7 @@ class Layout:
 def layout_of(file: File) -> Layout:
     """Headings and tables of a report, once a file."""
 
-    def make() -> Layout:
-        found = headings(file.data)
-        return Layout(found, tables(file.data, found))
-
-    return file.memo("facts.layout", make)
+    return file.memo("facts.layout", lambda: Layout(*outline(file.data)))
 
 
 def bare(text: str) -> str:
