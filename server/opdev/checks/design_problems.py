@@ -36,6 +36,35 @@ def _by_code(file: File) -> dict[str, list[Problem]]:
     return by_code
 
 
+def below(context: Context, paths: Iterable[str], *codes: str) -> list[Problem]:
+    """The problems with any of ``codes`` at or below ``paths``, in text order.
+
+    Those of other fields are not gone through, however many there are.
+    """
+    if not all("." in path for path in paths):
+        return [problem for problem in problems(context, *codes) if problem.under(*paths)]
+    by_field = context.file.memo("design-problems-by-field", lambda: _by_field(context))
+    fields = {_field(path) for path in paths}
+    found = [p for field in fields for code in codes for p in by_field.get((code, field), ()) if p.under(*paths)]
+    return sorted(found, key=lambda p: (p.start, p.end, p.path))
+
+
+def _by_field(context: Context) -> dict[tuple[str, str], list[Problem]]:
+    from opdev.design.model import problems_of
+
+    by_field: dict[tuple[str, str], list[Problem]] = {}
+    for code in {problem.code for problem in problems_of(context.file)}:
+        for problem in problems(context, code):
+            by_field.setdefault((code, _field(problem.path)), []).append(problem)
+    return by_field
+
+
+def _field(path: str) -> str:
+    """``correctness.case_matrix`` of ``correctness.case_matrix[3].shape``."""
+    section, _, rest = path.partition(".")
+    return f"{section}.{rest.partition('.')[0].partition('[')[0]}"
+
+
 def _on_one_line(problem: Problem) -> Problem:
     """A message is one sentence on one line, whatever lines the value it cites has."""
     if not any(isinstance(value, str) and ("\n" in value or "\r" in value) for value in problem.args.values()):
@@ -59,9 +88,8 @@ def parent_of(path: str) -> str:
 def incomplete(context: Context, *paths: str, code: str = "missing-key") -> Iterator[tuple[str, list[Problem]]]:
     """(path of a mapping, what it lacks) for keys at or below ``paths``: one mapping, one finding."""
     lacking: dict[str, list[Problem]] = {}
-    for problem in problems(context, code):
-        if problem.under(*paths):
-            lacking.setdefault(parent_of(problem.path), []).append(problem)
+    for problem in below(context, paths, code):
+        lacking.setdefault(parent_of(problem.path), []).append(problem)
     yield from lacking.items()
 
 
@@ -79,7 +107,7 @@ def missing(
     They are inserted with ``values``' text or the template's.
     """
     for parent, lacking in incomplete(context, *paths, code=code):
-        keys = _in_order(parent, [problem.path.rpartition(".")[2] for problem in lacking])
+        keys = in_order(parent, [problem.path.rpartition(".")[2] for problem in lacking])
         fix = fix_of(*additions(design(context), parent, keys, values or {}))
         args = {**lacking[0].args, "in": parent, "keys": ", ".join(keys), "keys_zh": "、".join(keys)}
         yield Hit(lacking[0].start, lacking[0].end, args=args, fix=fix)
@@ -90,10 +118,9 @@ def empty(context: Context, *paths: str, values: Mapping[str, str] | None = None
 
     They are filled (fix ``fill``) where ``values`` or the template have more than a placeholder.
     """
-    for problem in problems(context, "empty-value"):
-        if problem.under(*paths):
-            fix = fix_of(*_filled(design(context), problem.path, values or {}), title="fill")
-            yield Hit(problem.start, problem.end, "empty", {"key": problem.path}, fix)
+    for problem in below(context, paths, "empty-value"):
+        fix = fix_of(*_filled(design(context), problem.path, values or {}), title="fill")
+        yield Hit(problem.start, problem.end, "empty", {"key": problem.path}, fix)
 
 
 def gaps(context: Context, *paths: str, values: Mapping[str, str] | None = None) -> Iterator[Hit]:
@@ -135,13 +162,13 @@ def additions(
         return [None]
     order, path = list(keys_at(parent)), f"{parent}." if parent else ""
     changes: list[Change | None] = []
-    for key in _in_order(parent, keys):
+    for key in in_order(parent, keys):
         value, there = values.get(key) or value_text(path + key), node.get(key)
         changes.append(fill(document, there, value) if there else insert_in_order(document, node, key, value, order))
     return changes
 
 
-def _in_order(parent: str, keys: Iterable[str]) -> list[str]:
+def in_order(parent: str, keys: Iterable[str]) -> list[str]:
     """Keys of a mapping as the DSL has them."""
     from opdev.design.walk import keys_at
 
