@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from opdev.checks.design_problems import additions, design, fix_of, incomplete, parent_of, problems
+from opdev.checks.design_problems import additions, below, design, fix_of, in_order, incomplete, parent_of, problems
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 
@@ -45,8 +45,8 @@ def lacking(context: Context, *paths: str, values: Callable[[str], dict[str, str
     unknown: dict[str, list[Problem]] | None = None
     for parent, found in incomplete(context, *paths):
         unknown = unknown if unknown is not None else _unknown(context)
-        keys = [str(p.args["key"]) for p in found]
-        args: dict[str, object] = {"keys": ", ".join(keys), "in": parent}
+        keys = in_order(parent, [str(p.args["key"]) for p in found])
+        args: dict[str, object] = {"keys": ", ".join(keys), "keys_zh": "、".join(keys), "in": parent}
         slips = ((slip, nearest(str(slip.args["key"]), keys)) for slip in unknown.get(parent, ()))
         slip, meant = next(((s, m) for s, m in slips if m), (None, None))
         if slip is not None and meant is not None:
@@ -71,12 +71,11 @@ def _unknown(context: Context) -> dict[str, list[Problem]]:
 
 def wrong(context: Context, *paths: str, codes: Iterable[str]) -> Iterator[tuple[Problem, Hit]]:
     """Problems with the values at or below ``paths``: the message's key is the code."""
-    for problem in problems(context, *codes):
-        if problem.under(*paths):
-            args = {**problem.args, "key": problem.args.get("key") or problem.path}
-            if "expected" in args:
-                args["expected_zh"] = expected_zh(str(args["expected"]))
-            yield problem, Hit(problem.start, problem.end, message=problem.code, args=args)
+    for problem in below(context, paths, *codes):
+        args = {**problem.args, "key": problem.args.get("key") or problem.path}
+        if "expected" in args:
+            args["expected_zh"] = expected_zh(str(args["expected"]))
+        yield problem, Hit(problem.start, problem.end, message=problem.code, args=args)
 
 
 def expected_zh(expected: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opdev.checks.design_fields import lacking, narrowed, overwrite, quoted, wrong
-from opdev.checks.design_problems import additions, design, fix_of, problems
+from opdev.checks.design_problems import additions, below, design, fix_of, problems
 from opdev.design.derived import HCCL_OF, collective_of
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Severity
@@ -118,7 +118,7 @@ def baseline(context: Context) -> Iterator[Hit]:
     document = design(context)
     node = document.get("performance.baseline")
     found = [*problems(context, "baseline-none")]
-    found += [p for p in problems(context, "empty-value", "wrong-type") if p.under("performance.baseline")]
+    found += below(context, ["performance.baseline"], "empty-value", "wrong-type")
     for problem in found[:1]:
         message = "default" if problem.code == "baseline-none" else problem.code
         args = {"value": problem.args.get("value", ""), "api": counterpart(document) or "metric_only"}
@@ -145,9 +145,8 @@ def search(context: Context) -> Iterator[Hit]:
     for problem in problems(context, "search-thin"):
         yield Hit(problem.start, problem.end, args=problem.args)
     if _alone(design(context)):
-        for problem in problems(context, "empty-value"):
-            if problem.under("performance.baseline_search"):
-                yield Hit(problem.start, problem.end, message="empty-value", args=problem.args)
+        for problem in below(context, ["performance.baseline_search"], "empty-value"):
+            yield Hit(problem.start, problem.end, message="empty-value", args=problem.args)
 
 
 def hccl(context: Context) -> Iterator[Hit]:
@@ -201,10 +200,9 @@ def cann_env(context: Context) -> Iterator[Hit]:
     path = "compile.cann_set_env"
     known = _answered(document)
     node = document.get(path)
-    for problem in problems(context, "relative-path", "not-set-env"):
-        if problem.under(path):
-            fix = overwrite(node, quoted(known)) if known else None
-            yield Hit(problem.start, problem.end, problem.code, problem.args, fix)
+    for problem in below(context, [path], "relative-path", "not-set-env"):
+        fix = overwrite(node, quoted(known)) if known else None
+        yield Hit(problem.start, problem.end, problem.code, problem.args, fix)
     yield from (hit for _, hit in wrong(context, path, codes=("wrong-type",)))
     cell = _contract(document)
     if cell is not None:

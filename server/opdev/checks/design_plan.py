@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opdev.checks.design_fields import lacking, narrowed, overwrite, settled, wrong
-from opdev.checks.design_problems import additions, design, fix_of, problems, related
+from opdev.checks.design_problems import additions, below, design, fix_of, problems, related
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 
@@ -54,9 +54,7 @@ def phase_keys(context: Context) -> Iterator[Hit]:
     from opdev.design.problems import nearest
 
     document = design(context)
-    for problem in problems(context, "unknown-key"):
-        if not problem.under("schedule.phases[]"):
-            continue
+    for problem in below(context, ["schedule.phases[]"], "unknown-key"):
         node = document.get(problem.path)
         there = {c.key for c in node.parent.children} if node is not None and node.parent is not None else set()
         meant = nearest(str(problem.args["key"]), [key for key in ("name", "action") if key not in there])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opdev.checks.design_fields import as_mapping, lacking, overwrite, settled, wrong
-from opdev.checks.design_problems import design, fix_of, problems, related
+from opdev.checks.design_problems import below, design, fix_of, problems, related
 from opdev.design.derived import expected_tolerance
 from opdev.design.dtypes import fold_dtype, number, split_dtypes
 from opdev.rules.context import Context
@@ -131,11 +131,10 @@ def test_method(context: Context) -> Iterator[Hit]:
     """A test method nobody knows how to run."""
     from opdev.design.changes import replace
 
-    for problem in problems(context, "wrong-enum"):
-        if problem.under(f"{_INVARIANTS}[].test_method"):
-            node, meant = design(context).get(problem.path), problem.args["nearest"]
-            fix = fix_of(replace(node, str(meant))) if node is not None and meant else None
-            yield Hit(problem.start, problem.end, "near" if meant else "default", problem.args, fix)
+    for problem in below(context, [f"{_INVARIANTS}[].test_method"], "wrong-enum"):
+        node, meant = design(context).get(problem.path), problem.args["nearest"]
+        fix = fix_of(replace(node, str(meant))) if node is not None and meant else None
+        yield Hit(problem.start, problem.end, "near" if meant else "default", problem.args, fix)
 
 
 def _guessed(text: str, words: tuple[tuple[str, str], ...]) -> str:
