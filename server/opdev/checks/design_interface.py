@@ -14,6 +14,7 @@ from opdev.rules.model import Hit
 if TYPE_CHECKING:
     from opdev.design.changes import Change
     from opdev.design.document import DesignDocument
+    from opdev.design.nodes import Node
 
 _INPUTS, _OUTPUTS, _ATTRS = "interface.inputs", "interface.outputs", "interface.attrs"
 
@@ -96,6 +97,15 @@ def confirmed(context: Context) -> Iterator[Hit]:
     document = design(context)
     for problem in problems(context, "dtype-not-confirmed"):
         node = document.get("source.user_confirmations.dtypes")
-        fix = fix_of(append(document, node, str(problem.args["dtype"]))) if node is not None else None
+        # One that is misspelt there may be the one that is used here.
+        if node is None or node.kind != "sequence" or not all(map(_known, node.children)):
+            continue
+        fix = fix_of(append(document, node, str(problem.args["dtype"])))
         other = related(problem, "已确认的 dtype", "the confirmed dtypes")
         yield Hit(problem.start, problem.end, args=problem.args, fix=fix, related=other)
+
+
+def _known(node: Node) -> bool:
+    from opdev.design.dtypes import fold_dtype, split_dtypes
+
+    return all(fold_dtype(word) for word in split_dtypes(node.said)) and not node.empty

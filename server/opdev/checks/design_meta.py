@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from opdev.checks.design_block import expected_root
 from opdev.checks.design_fields import lacking, overwrite
 from opdev.checks.design_problems import additions, design, fix_of, problems, related
+from opdev.checks.design_values import expected_root
+from opdev.facts.intake import intake_of
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit
+from opdev.rules.model import Edit, Fix, Hit, Related
 
 if TYPE_CHECKING:
     from opdev.design.document import DesignDocument
@@ -87,9 +88,13 @@ def keys(context: Context) -> Iterator[Hit]:
 
 def op_root(context: Context) -> Iterator[Hit]:
     """A folder that does not follow from the build mode and the name."""
+    document = design(context)
     for problem in problems(context, "op-root-mismatch"):
-        fix = overwrite(design(context).get(problem.path), str(problem.args["expected"]))
-        yield Hit(problem.start, problem.end, args=problem.args, fix=fix)
+        node = document.get(problem.path)
+        # A name that is none, or a list where the folder belongs, is another rule's.
+        if node is not None and node.kind == "scalar" and expected_root(document):
+            fix = overwrite(node, str(problem.args["expected"]))
+            yield Hit(problem.start, problem.end, args=problem.args, fix=fix)
 
 
 def build_mode(context: Context) -> Iterator[Hit]:
@@ -119,6 +124,8 @@ def soc(context: Context) -> Iterator[Hit]:
             if fix is not None and row is not None and not _told(document):
                 fix = Fix((*fix.edits, row), fix.title)
             yield Hit(problem.start, problem.end, fix=fix)
+        elif problem.under("meta.target_soc"):
+            yield Hit(problem.start, problem.end)
     for problem in problems(context, "soc-not-assumed"):
         yield Hit(problem.start, problem.end, "assumed", problem.args, Fix((row,), "row") if row is not None else None)
 
@@ -190,33 +197,21 @@ def auto_optim(context: Context) -> Iterator[Hit]:
 
 
 def intake(context: Context) -> Iterator[Hit]:
-    """meta against the record of what the user answered: in the document itself or in a file beside it."""
+    """meta against the record of what the user answered: in a file of the operator or in the document itself."""
     from opdev.design.changes import plain
     from opdev.design.cross_run import compare_intake
 
     document = design(context)
-    found = problems(context, "intake-mismatch")
-    if not found and document.intake is None and context.project is not None and document.root is not None:
-        record = _record(context)
-        found = list(compare_intake(document, record)) if record is not None else []
-    for problem in found:
+    record = intake_of(context.project) if context.project is not None and document.root is not None else None
+    if record is None:
+        return
+    elsewhere = None if record.path == context.file.path else record.path
+    for problem in compare_intake(document, {name: answer.value for name, answer in record.answers.items()}):
+        answer = record.answers[str(problem.args["key"])]
+        note = {"zh": "用户当时的回答", "en": "what the user answered"}
+        other = (Related(answer.key_start, answer.key_end, note, elsewhere),)
         fix = overwrite(document.get(problem.path), plain(str(problem.args["expected"])))
-        yield Hit(problem.start, problem.end, args=problem.args, fix=fix)
-
-
-def _record(context: Context) -> Mapping[str, Any] | None:
-    import yaml
-
-    for file in context.project.files("contract") if context.project is not None else ():
-        if b"phase0_intake" not in file.data or len(file.data) > 100_000:
-            continue
-        try:
-            data = yaml.safe_load(file.data)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            continue
-        if isinstance(data, dict) and isinstance(data.get("phase0_intake"), dict):
-            return {str(k): v for k, v in data["phase0_intake"].items()}
-    return None
+        yield Hit(problem.start, problem.end, args=problem.args, fix=fix, related=other)
 
 
 def repo(context: Context) -> Iterator[Hit]:
@@ -229,7 +224,7 @@ def repo(context: Context) -> Iterator[Hit]:
         known["skills_root"] = f"{base}/.agents/skills"
     for problem in problems(context, "missing-key", "empty-value", "relative-path"):
         key = problem.path.rpartition(".")[2]
-        if problem.path not in _PATHS:
+        if problem.path not in _PATHS or _list(document, problem):
             continue
         value = known.get(key)
         fix = None
@@ -253,5 +248,11 @@ def container(context: Context) -> Iterator[Hit]:
     for problem in problems(context, "docker-workdir-missing"):
         yield Hit(problem.start, problem.end, "workdir", problem.args)
     for problem in problems(context, "relative-path"):
-        if problem.path == "meta.docker_workdir":
+        if problem.path == "meta.docker_workdir" and not _list(design(context), problem):
             yield Hit(problem.start, problem.end, "relative", problem.args)
+
+
+def _list(document: DesignDocument, problem: Problem) -> bool:
+    """Whether a list or mapping stands where a path belongs: what is wrong then is its kind."""
+    node = document.get(problem.path)
+    return node is not None and problem.code == "relative-path" and node.kind != "scalar"

@@ -58,6 +58,8 @@ def dtypes(context: Context) -> Iterator[Hit]:
             value = {"dtypes": f"[{', '.join(map(quoted, names))}]"}
             fix = fix_of(*additions(document, _CONFIRMATIONS, ["dtypes"], value)) if names else None
             yield Hit(problem.start, problem.end, args={"dtypes": ", ".join(names)}, fix=fix)
+        elif problem.under(f"{_CONFIRMATIONS}.dtypes"):
+            yield Hit(problem.start, problem.end)
 
 
 def _used(document: DesignDocument) -> list[str]:

@@ -1,0 +1,141 @@
+"""What stands at a DSL's keys: placeholders, keys it does not have, values of another kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from opdev.checks.design_fields import overwrite
+from opdev.checks.design_problems import design, fix_of, parent_of, problems
+from opdev.rules.context import Context
+from opdev.rules.model import Edit, Fix, Hit
+
+if TYPE_CHECKING:
+    from opdev.design.document import DesignDocument
+    from opdev.design.problems import Problem
+
+_PROMPT = re.compile(r"\[[^\[\]\r\n]*[\u4e00-\u9fff][^\[\]\r\n]*\]")
+_PROMPT_LINE = re.compile(rb"^[ \t]*(?:>[ \t]*)*(\[[^\[\]\r\n]+\])[ \t]*(?=\r?$)", re.M)
+
+
+def placeholders(context: Context) -> Iterator[Hit]:
+    """What the template has where the author's word belongs: in the DSL and in the text around it."""
+    document = design(context)
+    for problem in problems(context, "placeholder"):
+        yield Hit(problem.start, problem.end, args={"key": problem.path}, fix=_derived(document, problem))
+    if b"[" not in context.data:
+        return
+    for heading in document.headings:
+        found = _PROMPT.search(heading.title)
+        if found is not None and not heading.title[found.end() :].startswith("("):
+            yield Hit(
+                *_within(context.data, heading.start, heading.end, found.group()), "prompt", {"text": found.group()}
+            )
+    for table in document.tables:
+        # Most tables have none, and telling the cells of all apart is what a keystroke would wait for.
+        for row in table.rows if b"[" in context.data[table.start : table.end] else ():
+            for cell in row:
+                if cell.text.startswith("[") and _PROMPT.fullmatch(cell.text):
+                    yield Hit(cell.start, cell.end, "prompt", {"text": cell.text})
+    fences = [(fence.start, fence.end) for fence in document.fences]
+    for match in _PROMPT_LINE.finditer(context.data):
+        text = match.group(1).decode("utf-8", "replace")
+        if _PROMPT.fullmatch(text) and not any(start <= match.start() < end for start, end in fences):
+            yield Hit(*match.span(1), "prompt", {"text": text})
+
+
+def _derived(document: DesignDocument, problem: Problem) -> Fix | None:
+    """op_root follows from what was already filled in."""
+    from opdev.design.changes import replace
+
+    node = document.get(problem.path)
+    root = expected_root(document) if problem.path == "meta.op_root" else ""
+    return fix_of(replace(node, root), title="derived") if node is not None and root else None
+
+
+def expected_root(document: DesignDocument) -> str:
+    """The folder that build mode and name come to; empty while either is unknown."""
+    from opdev.design.problems import said_text
+
+    folder = {"independent_project": "custom-ops", "in_tree_example": "examples"}
+    name, mode = said_text(document, "meta.op_name"), said_text(document, "meta.build_mode")
+    return f"{folder[mode]}/{name}" if name and mode in folder and re.fullmatch(r"[a-z][a-z0-9_]*", name) else ""
+
+
+def _within(data: bytes, start: int, end: int, text: str) -> tuple[int, int]:
+    begin = data.find(text.encode(), start, end)
+    return (begin, begin + len(text.encode())) if begin >= 0 else (start, end)
+
+
+def unknown_keys(context: Context) -> Iterator[Hit]:
+    """Keys the DSL does not have; one that looks like a known one was meant to be it."""
+    document = design(context)
+    for problem in problems(context, "unknown-key"):
+        if problem.under("schedule.phases[]"):
+            continue
+        parent, near = parent_of(problem.path), problem.args["nearest"]
+        above = document.get(parent) if parent else document.root
+        args = {**problem.args, "in": parent or "DSL"}
+        if near and above is not None and above.get(str(near)) is None:
+            yield Hit(
+                problem.start, problem.end, "near", args, Fix((Edit(problem.start, problem.end, str(near)),)), "warning"
+            )
+        else:
+            yield Hit(problem.start, problem.end, args=args)
+
+
+# Where other rules judge what kind of value it is.
+_ELSEWHERE = ("topology", "schedule", "correctness", "performance", "compile")
+_PARTITION = "schedule.core_partition"
+_FLAGS = ("torch_required", "performance_required", "performance_auto_optim", "docker_exec_required")
+
+
+def kinds_of_value(context: Context) -> Iterator[Hit]:
+    """A text where a list belongs, a list where a text belongs, and the like."""
+    document = design(context)
+    for problem in problems(context, "wrong-type"):
+        if problem.path == "dsl_version" or problem.path.rpartition(".")[2] in _FLAGS:
+            continue
+        if problem.under(*_ELSEWHERE) and problem.path not in _ELSEWHERE and not problem.under(_PARTITION):
+            continue
+        expected = str(problem.args["expected"])
+        args = {**problem.args, "key": problem.path, "expected_zh": _expected_zh(expected)}
+        yield Hit(problem.start, problem.end, args=args, fix=_as_list(document, problem, expected))
+    for problem in problems(context, "empty-value"):
+        if problem.under("interface.shape_relations[]"):
+            yield Hit(problem.start, problem.end, "empty", {"key": problem.path})
+
+
+def _expected_zh(expected: str) -> str:
+    names = {
+        "list": "列表",
+        "mapping": "键值映射",
+        "text": "文本",
+        "integer": "整数",
+        "number": "数",
+        "true/false": "true 或 false",
+    }
+    return " / ".join(names.get(word, word) for word in expected.split(" / "))
+
+
+def _as_list(document: DesignDocument, problem: Problem, expected: str) -> Fix | None:
+    """One value as a list of one, where the list's items are single values."""
+    node = document.get(problem.path)
+    single = problem.path in (
+        "meta.target_soc",
+        "source.user_confirmations.dtypes",
+        "source.references",
+        "interface.shape_relations",
+    )
+    if expected != "list" or not single or node is None or node.kind != "scalar" or node.style in ("literal", "folded"):
+        return None
+    written = document.data[node.start : node.end].decode("utf-8", "replace")
+    if node.style == "plain" and re.search(r"[\[\]{}#]", written):
+        return None
+    items = (
+        re.split(r"\s*[,、/]\s*", written)
+        if node.style == "plain" and problem.path.endswith(("target_soc", "dtypes"))
+        else [written]
+    )
+    return overwrite(node, "[" + ", ".join(items) + "]")
