@@ -154,6 +154,8 @@ def torch_log(op: Built, count: int, at: float, *, failing: int | None = None) -
 def add_perf(op: Built, *, met: bool) -> None:
     """Baseline, logs and sections 1 to 3 of the performance report."""
     op.write("baseline/CMakeLists.txt", "# SPDX-License-Identifier: Apache-2.0\n", CODE)
+    text = (op.root / "CMakeLists.txt").read_text(encoding="utf-8")
+    op.write("CMakeLists.txt", f"{text}add_subdirectory(baseline)\n", CODE)
     for who, tag in (("shmem", "[PERF]"), ("baseline", "[BASELINE_PERF]")):
         line = f"{tag} pe=0 e2e_us=1200 kernel_us=1050 kernel_bus_bandwidth_GBps=111.85\n"
         op.write(f"data/perf/{who}_8388608_float16.log", line, PERF)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from opdev.phases.evidence import Evidence
 from opdev.phases.model import Check, Spot, Title, both
 from opdev.phases.proofs import Proof, by_time, fresh, recorded, stale_text
+from opdev.phases.verdicts import Verdicts
 from opdev.rules.model import Text
 from opdev.syntax.file import File
 
@@ -33,6 +34,9 @@ _CURRENT = Title("correctness-current", "报告说的是现在的代码", "the r
 _ALL = Title("correctness-all-cases", "用例矩阵里的用例都有结果", "every case of the matrix has a result")
 _INVARIANTS = Title("correctness-invariants", "不变式已验证", "the invariants are verified")
 _COMMAND = Title("correctness-command", "命令与 build_mode 一致", "the commands fit the build mode")
+_RULES = Title("correctness-rules", "报告没有错误级问题", "no error-level finding in the report")
+_RULES_GOOD = both("报告规则没有错误", "no error of the report rules")
+_KNOWN = frozenset({"SH965", "SH967", "SH97C"})
 _RUN = both(
     "跑完用例矩阵并写报告：python3 scripts/run_case_matrix.py（shmem-ops-correctness-eval）",
     "run the case matrix and write the report: python3 scripts/run_case_matrix.py (shmem-ops-correctness-eval)",
@@ -160,6 +164,7 @@ def checks(evidence: Evidence) -> Iterator[Check]:
     yield _passed(evidence, found, file)
     yield _current(evidence)
     yield _medium(evidence, file, found.rows)
+    yield from Verdicts(evidence, [file], ("reports",)).more(_RULES, _RULES_GOOD, _KNOWN)
     yield _complete(evidence, found, file)
     yield _invariants(evidence, found, file)
     yield _commands(evidence)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opdev.design.document import DesignDocument
-from opdev.design.problems import Problem
 from opdev.phases.evidence import DESIGN, Evidence
 from opdev.phases.model import Check, Spot, Title, both
 from opdev.phases.verdicts import Named, Verdicts
@@ -22,20 +20,22 @@ SECTIONS = ("schedule", "correctness", "performance")
 """Without these a DSL is the beginning of one."""
 
 _GROUPS: tuple[tuple[str, str, str, str, Text], ...] = (
-    ("design-dsl", "唯一、可读的 Canonical DSL", "one Canonical DSL that can be read", "SH100 SH101",
+    ("design-dsl", "唯一、可读的 Canonical DSL", "one Canonical DSL that can be read", "SH100 SH101 OP913 OP914",
      both("第 2 节有且只有一个可读的 DSL", "section 2 holds one DSL, and it can be read")),
     ("design-placeholder", "没有模板占位", "nothing of the template is left", "SH103",
      both("没有 replace_me", "no replace_me")),
     ("design-topology", "拓扑字段", "topology fields", "SH132 SH133 SH134 SH135 SH136 SH137 SH138",
      both("拓扑字段齐全", "the topology fields are there")),
     ("design-complete", "DSL 完整（调度、正确性、性能）", "the DSL is complete (schedule, correctness, performance)",
-     "SH102 SH115 SH118 SH122 SH123 SH127 SH129 SH139 SH144 SH147 SH148 SH158 SH161 SH167 SH173 SH175",
+     "SH102 OP910 SH118 SH122 SH123 SH127 SH129 SH139 SH144 SH147 SH148 SH158 SH161 SH167 SH168 SH172 SH173 SH175",
      both("各节字段齐全", "every section has its fields")),
+    ("design-flags", "四个开关有答案", "the four switches have an answer", "SH107 SH109 SH114 SH115 SH116",
+     both("都写在 meta 里", "all are in meta")),
     ("design-confirmed", "用户确认了名称与 dtype", "the user confirmed name and dtypes", "SH105 SH106 SH117",
      both("确认项齐全", "the confirmations are there")),
     ("design-capability", "六个能力域", "the six capability domains", "SH188 SH189 SH190 SH191",
      both("六个能力域都已分类", "all six domains are classified")),
-    ("design-invariants", "不变式可测", "invariants can be tested", "SH168 SH170 SH171 SH172",
+    ("design-invariants", "不变式可测", "invariants can be tested", "SH170 SH171",
      both("每条不变式都有测试方法", "every invariant has a way to test it")),
     ("design-contract", "编译与测试契约可执行", "the compile and test contract can be run", "SH197 SH198",
      both("契约字段齐全", "the contract has its fields")),
@@ -46,8 +46,6 @@ _GROUPS: tuple[tuple[str, str, str, str, Text], ...] = (
 )  # fmt: skip
 GROUPS = tuple(Named(Title(i, zh, en), frozenset(rows.split()), good) for i, zh, en, rows, good in _GROUPS)
 """In the order in which the gate tells them; an error goes to the first that has its row."""
-
-_FLAGS = ("build_mode", "torch_required", "performance_required", "performance_auto_optim")
 
 
 def checks(evidence: Evidence, *, project: bool = True) -> Iterator[Check]:
@@ -65,7 +63,6 @@ def checks(evidence: Evidence, *, project: bool = True) -> Iterator[Check]:
         text, spot = lacking
         yield DSL.failed(text, _WRITE_DSL, spot)
         return
-    yield from _flags(evidence, document)
     yield from Verdicts(evidence, [document.file], FAMILIES, project=project).named(GROUPS)
 
 
@@ -138,27 +135,3 @@ def unfit(evidence: Evidence) -> tuple[Text, Spot] | None:
         zh = f"DSL 里还有 {len(left)} 处模板占位：{left[0].path}"
         return both(zh, f"{len(left)} of the template's placeholders are left in the DSL: {left[0].path}"), spot
     return None
-
-
-def _flags(evidence: Evidence, document: DesignDocument) -> Iterator[Check]:
-    from opdev.design.model import problems_of
-
-    title = Title("design-flags", "四个开关有答案", "the four switches have an answer")
-    missing: list[Problem] = []
-    for problem in problems_of(document.file):
-        if problem.code in ("missing-key", "empty-value", "wrong-type", "wrong-enum") and problem.under(
-            *(f"meta.{name}" for name in _FLAGS)
-        ):
-            missing.append(problem)
-    if missing:
-        names = ", ".join(p.path for p in missing)
-        yield title.failed(
-            both(f"没有可用的值：{names}", f"without a usable value: {names}"),
-            both(
-                "回到 Phase 0 的第 2–5 个问题，把答案写进 meta",
-                "go back to intake questions 2 to 5 and write the answers into meta",
-            ),
-            evidence.spot(document.file, missing[0].start),
-        )
-    else:
-        yield title.ok(both("都写在 meta 里", "all are in meta"))

@@ -9,6 +9,7 @@ from opdev.phases.evidence import Evidence
 from opdev.phases.model import Check, Title, both
 from opdev.phases.perf import BUS, data, decision, holds_numbers, logs, optimising, report, stale
 from opdev.phases.proofs import by_time
+from opdev.phases.verdicts import Verdicts
 from opdev.syntax.file import File
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ _SCALES = Title("perf-scales", "S 与 L 都测了", "S and L are measured")
 _FRAMES = Title("perf-bottleneck", "§3.4 有瓶颈分析", "section 3.4 finds the bottleneck")
 _DECISION = Title("perf-decision", "§3.5 写明是否达标", "section 3.5 says whether the line is met")
 _CURRENT = Title("perf-current", "数据说的是现在的代码", "the data is about the present code")
+_RULES = Title("perf-rules", "报告没有错误级问题", "no error-level finding in the report")
+_RULES_GOOD = both("报告规则没有错误", "no error of the report rules")
+_KNOWN = frozenset({"SH942", "SH943", "SH949", "SH951", "SH952", "SH954", "SH955", "SH957"})
 _FILL = both("补齐 docs/performance_report.md 的 §1–§3", "complete sections 1 to 3 of docs/performance_report.md")
 
 
@@ -59,6 +63,7 @@ def checks(evidence: Evidence) -> Iterator[Check]:
     else:
         yield _DECISION.ok(decided_by.text, decided_by.place)
     yield _current(evidence)
+    yield from Verdicts(evidence, [file], ("reports",)).more(_RULES, _RULES_GOOD, _KNOWN)
 
 
 def _script(evidence: Evidence) -> Check:

@@ -33,6 +33,9 @@ _CURRENT = Title("review-current", "最终走读不早于代码", "the final rev
 _FILLED = Title("review-performance", "§3 已按性能报告填写", "section 3 is filled from the performance report")
 _VERDICTS = Title("review-verdicts", "§5 有结论", "section 5 has its verdicts")
 _DELIVER = Title("review-deliverables", "§6 的交付物都在", "the deliverables of section 6 are there")
+_RULES = Title("review-rules", "报告没有错误级问题", "no error-level finding in the report")
+_RULES_GOOD = both("报告规则没有错误", "no error of the report rules")
+_KNOWN = frozenset({"SH969", "SH970", "SH971", "SH972", "SH973"})
 _WRITE = both(
     "走读代码并写 docs/review-report.md（shmem-ops-code-review）",
     "review the code into docs/review-report.md (shmem-ops-code-review)",
@@ -117,6 +120,7 @@ def checks(evidence: Evidence) -> Iterator[Check]:
     yield from _consistency(evidence, file, found, _P0, "P0")
     yield _section_3(evidence, file, found)
     yield from _single_core(evidence)
+    yield from Verdicts(evidence, [file], ("reports",)).more(_RULES, _RULES_GOOD, _KNOWN)
 
 
 def _consistency(
@@ -201,6 +205,7 @@ def final(evidence: Evidence) -> Iterator[Check]:
         return
     file, found = both_of
     relative = evidence.below(file)
+    yield _REPORT.ok(both(f"有 {relative}", f"{relative} is there"), evidence.spot(file))
     again = both(
         "做最终走读：报告模式写 final，填 §3、§5、§6", "do the final review: mode final, sections 3, 5 and 6 filled"
     )
@@ -223,6 +228,7 @@ def final(evidence: Evidence) -> Iterator[Check]:
     else:
         yield _VERDICTS.failed(both("§5 没有分项结论", "section 5 has no verdicts"), again, evidence.spot(file))
     yield _deliverables(evidence, file, found)
+    yield from Verdicts(evidence, [file], ("reports",)).more(_RULES, _RULES_GOOD, _KNOWN)
 
 
 def _performance(evidence: Evidence, file: File, found: ReviewReport) -> Check:

@@ -3,8 +3,8 @@
 What counts
     a script           a readable file of its name in scripts/ (an example of SHMEM's own tree may lack
                        run_case_matrix.py and have run.sh at its top)
-    a case matrix      scripts/cases.json, else the literal list in run_case_matrix.py; a list whose part is
-                       computed can prove that there are enough cases, never that there are too few
+    a case matrix      scripts/cases.json, else the literal list in run_case_matrix.py, judged by the rules of the
+                       cases family; a list of which a part is computed may be enough, never too little
     runs alone         gen_data.py parses and imports nothing of SHMEM or the NPU
     exit code          check_result.py ends with a status that can differ from 0, and no rule about verdicts fails
     run.sh             names the runtime environment, IPPORT or SHMEM_UID_SESSION_ID without a literal port, and
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from opdev.design.derived import TOTAL_FLOOR
 from opdev.phases.evidence import Evidence
 from opdev.phases.model import Check, Title, both
-from opdev.phases.verdicts import Verdicts
+from opdev.phases.verdicts import Named, Verdicts
 from opdev.syntax.file import File
 
 if TYPE_CHECKING:
@@ -90,6 +90,15 @@ _COUNT = Title("tests-cases", f"用例不少于 {FEWEST} 个", f"at least {FEWES
 _SCALES = Title("tests-scales", "XS、S、M、L 四个规模都有", "cases of all four scales: XS, S, M, L")
 _LARGE = Title("tests-large-case", "有总量 256 MB 的用例", "a case of 256 MB over all PEs")
 _PES = Title("tests-pe-counts", "2 PE 与 8 PE 都有", "cases on 2 and on 8 PEs")
+_CASE_RULES = tuple(
+    Named(title, frozenset(rows.split()), good)
+    for title, rows, good in (
+        (_COUNT, "SH820", both("够数", "there are enough")),
+        (_SCALES, "SH821", both("齐全", "all four")),
+        (_LARGE, "SH823", both("总量够", "it is large enough")),
+        (_PES, "SH824", both("齐全", "both")),
+    )
+)
 
 
 def _cases(evidence: Evidence) -> Iterator[Check]:
@@ -113,50 +122,41 @@ def _cases(evidence: Evidence) -> Iterator[Check]:
                 where,
             )
         return
-    yield from _coverage(evidence, matrix)
-
-
-def _coverage(evidence: Evidence, matrix: CaseList) -> Iterator[Check]:
     file = next((f for f in evidence.files.values() if f.path == matrix.path), None)
-    spot = evidence.spot(file, matrix.start) if file is not None else evidence.at("scripts/cases.json")
-    total = len(matrix.cases)
+    if matrix.complete and file is not None:
+        yield from Verdicts(evidence, [file], ("cases",)).named(_CASE_RULES)
+    else:
+        yield from _computed(evidence, matrix)
 
-    def verdict(title: Title, good: bool, zh: str, en: str, do_zh: str, do_en: str) -> Check:
+
+def _computed(evidence: Evidence, matrix: CaseList) -> Iterator[Check]:
+    """A list that is only partly written out: what is there may be enough, never too little."""
+    cases = matrix.cases
+    scales = {case.tier or case.scale for case in cases}
+    largest = max((size * (c.n_pes or 1) for c in cases if (size := c.bytes_per_pe) is not None), default=0)
+    proven = {
+        _COUNT: len(cases) >= FEWEST,
+        _SCALES: {"XS", "S", "M", "L"} <= scales,
+        _LARGE: largest >= TOTAL_FLOOR,
+        _PES: {2, 8} <= {case.n_pes for case in cases},
+    }
+    file = next((f for f in evidence.files.values() if f.path == matrix.path), None)
+    spot = evidence.spot(file, matrix.start) if file is not None else evidence.at("scripts/run_case_matrix.py")
+    for title, good in proven.items():
         if good:
-            return title.ok(both(zh, en), spot)
-        if not matrix.complete:
-            return title.unknown(
-                both(f"{zh}；其余由脚本计算得出", f"{en}; the rest is computed by the script"),
+            yield title.ok(both("写明的用例已经足够", "the cases that are written out are enough"), spot)
+        else:
+            yield title.unknown(
                 both(
-                    "把用例写成字面列表或 scripts/cases.json", "write the cases as a literal list or scripts/cases.json"
+                    f"写明的用例有 {len(cases)} 个，其余由脚本算出",
+                    f"{len(cases)} cases are written out, the script computes the rest",
+                ),
+                both(
+                    "把用例写成字面列表或 scripts/cases.json",
+                    "write the cases as a literal list or into scripts/cases.json",
                 ),
                 spot,
             )
-        return title.failed(both(zh, en), both(do_zh, do_en), spot)
-
-    yield verdict(
-        _COUNT, total >= FEWEST, f"{total} 个用例", f"{total} cases", f"再加 {FEWEST - total} 个用例", f"add {FEWEST - total} more cases"
-    )  # fmt: skip
-    scales = {case.tier or case.scale for case in matrix.cases}
-    lacking = [s for s in ("XS", "S", "M", "L") if s not in scales]
-    names = ", ".join(lacking)
-    yield verdict(
-        _SCALES, not lacking, f"缺 {names}" if lacking else "齐全", f"lacking {names}" if lacking else "all four",
-        f"补上规模为 {names} 的用例", f"add cases of scale {names}",
-    )  # fmt: skip
-    largest = max((size * (c.n_pes or 1) for c in matrix.cases if (size := c.bytes_per_pe) is not None), default=0)
-    shown = f"{largest / 1024 / 1024:.4g} MB"
-    yield verdict(
-        _LARGE, largest >= TOTAL_FLOOR, f"最大的用例共 {shown}", f"the largest case has {shown} over all PEs",
-        "加一个总量不少于 256 MB 的 L 用例", "add an L case of 256 MB or more over all PEs",
-    )  # fmt: skip
-    counts = {case.n_pes for case in matrix.cases}
-    absent = [str(n) for n in (2, 8) if n not in counts]
-    wanted = ", ".join(absent)
-    yield verdict(
-        _PES, not absent, f"缺 {wanted} PE" if absent else "齐全", f"none on {wanted} PEs" if absent else "both",
-        f"补上 {wanted} PE 的用例", f"add cases on {wanted} PEs",
-    )  # fmt: skip
 
 
 _ALONE = Title("tests-generator-alone", "数据生成可以单独运行", "the generator runs alone")

@@ -95,6 +95,17 @@ class Verdicts:
                 yield group.title.unknown(*_OFF)
         yield from by_rule(left)
 
+    def more(self, title: Title, good: Text, known: frozenset[str] = frozenset()) -> Iterator[Check]:
+        """As ``all``, but nothing where no rule is on: for rules that add to a gate's own conditions.
+
+        Errors of the rows in ``known`` are left out: the gate has a condition of its own for each of them.
+        """
+        left = [f for f in self.errors if not words_of(f.rule) & known]
+        if left:
+            yield from by_rule(left)
+        elif self.on:
+            yield title.ok(good)
+
     def all(self, title: Title, good: Text) -> Iterator[Check]:
         """A check a rule that fails, or the one that says that none does."""
         if self.errors:
