@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from opdev.api import table
+from opdev.design.document import document_of
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit
+from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import cpp
 from opdev.syntax.file import File
 from opdev.syntax.tree import ancestor
@@ -37,8 +38,28 @@ def internal_api(context: Context) -> Iterator[Hit]:
         if public is not None and not call.args:
             fix = Fix((Edit(call.start, call.end, public),))
         args = {"name": call.name, "public": public or ""}
+        start, end = call.name_node.start_byte, call.name_node.end_byte
+        row = _gap_row(context, call.name)
+        if row is not None:
+            # Known, planned for, and on record: nothing to change now.
+            yield Hit(start, end, "planned", args, None, "info", (row,))
+            continue
         key = "public" if public else "default"
-        yield Hit(call.name_node.start_byte, call.name_node.end_byte, message=key, args=args, fix=fix)
+        yield Hit(start, end, message=key, args=args, fix=fix)
+
+
+def _gap_row(context: Context, name: str) -> Related | None:
+    """The row of the design's gap table that names a symbol as one to be built anew."""
+    files = context.project.files("design-doc") if context.project is not None else ()
+    whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    for file in files:
+        for listed in document_of(file).tables if name.encode() in file.words else ():
+            for row in listed.rows:
+                cells = [cell for cell in row if whole.search(cell.text)]
+                if cells and any("需新实现" in cell.text for cell in row):
+                    words = {"zh": "能力缺口表里登记了它", "en": "the gap table has it on record"}
+                    return Related(cells[0].start, cells[0].end, words, file.path)
+    return None
 
 
 def _internal_calls(context: Context) -> Iterator[cpp.Call]:

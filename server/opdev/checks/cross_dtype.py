@@ -95,8 +95,8 @@ def case_dtype_mismatch(context: Context) -> Iterator[Hit]:
     wanted = dispatched_dtypes(document)
     missing = [d for d in wanted.nodes if d not in tested] if wanted is not None and tested and cases.complete else []
     if missing:
-        related = _asked(document, missing)
+        asked = _asked(document, missing)
         args = {"dtypes": ", ".join(missing), "has": ", ".join(sorted(tested))}
         first_case = cases.cases[0]
         place = first_case.places.get("dtype", (first_case.start, first_case.start + 1))
-        yield Hit(*place, "untested", args, related=related)
+        yield Hit(*place, "untested", args, related=asked)
