@@ -7,9 +7,8 @@ all the rules that read them.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -180,42 +179,50 @@ Lines = tuple[tuple[int, int], ...]
 
 def outline(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None) -> tuple[list[Heading], list[Table]]:
     """Headings and tables outside fences, part by part: what a keystroke did not touch was read before."""
-    out: list[Heading] = []
-    found: list[tuple[int, int, int, Lines]] = []
-    open_: list[tuple[int, int]] = []
-    stops: dict[int, int] = {}
+    heads: list[tuple[int, str, str, int, int]] = []
+    found: list[tuple[int, int, int, int, Lines]] = []
     for first, last in stretches(data, begin, cuts):
         at = first
         while at < last:
             stop = data.find(b"\n#", at, last) + 1 or last
-            heads, inside = _part(data[at:stop])
-            for level, title, start, end in heads:
-                while open_ and open_[-1][0] >= level:
-                    stops[open_.pop()[1]] = at + start
-                open_.append((level, len(out)))
-                out.append(Heading(level, _number(title), title, at + start, at + end, len(data)))
-            found += [(at, at + start, at + end, lines) for start, end, lines in inside]
+            above, inside = _part(data[at:stop])
+            before = len(heads)
+            heads += [(level, number, title, at + start, at + end) for level, number, title, start, end in above]
+            for start, end, lines in inside:
+                # The part's own headings that stand before it, and what came before the part.
+                index = before + sum(1 for head in above if head[3] <= start) - 1
+                found.append((index, at, at + start, at + end, lines))
             at = stop
-    for index, stop in stops.items():
-        out[index] = replace(out[index], stop=stop)
-    starts = [heading.start for heading in out]
-    made = []
-    for base, start, end, lines in found:
-        index = bisect_right(starts, start) - 1
-        made.append(Table(data, start, end, out[index] if index >= 0 else None, lines, base))
-    return out, made
+    stops = _stops([head[0] for head in heads], [head[3] for head in heads], len(data))
+    out = [Heading(*head, stop) for head, stop in zip(heads, stops, strict=True)]
+    return out, [
+        Table(data, start, end, out[index] if index >= 0 else None, lines, base)
+        for index, base, start, end, lines in found
+    ]
+
+
+def _stops(levels: list[int], starts: list[int], end: int) -> list[int]:
+    """Where each section stops: at the next heading of its level or above."""
+    stops = [end] * len(levels)
+    waiting: list[int] = []
+    for index, level in enumerate(levels):
+        while waiting and levels[waiting[-1]] >= level:
+            stops[waiting.pop()] = starts[index]
+        waiting.append(index)
+    return stops
 
 
 # The parts of the text before a keystroke are those of the text after it, but for one.
 @lru_cache(maxsize=4096)
-def _part(text: bytes) -> tuple[tuple[tuple[int, str, int, int], ...], tuple[tuple[int, int, Lines], ...]]:
-    """A part's headings as (level, title, start, end), and its tables as (start, end, lines)."""
-    heads: list[tuple[int, str, int, int]] = []
+def _part(text: bytes) -> tuple[tuple[tuple[int, str, str, int, int], ...], tuple[tuple[int, int, Lines], ...]]:
+    """A part's headings as (level, number, title, start, end), and its tables as (start, end, lines)."""
+    heads: list[tuple[int, str, str, int, int]] = []
     for start, stop in _lines_with(text, b"#"):
         match = _HEADING.match(text, start, stop)
         if match:
-            title = match.group(2).rstrip().rstrip(b"#").rstrip()
-            heads.append((len(match.group(1)), title.decode("utf-8", "replace"), start, match.start(2) + len(title)))
+            raw = match.group(2).rstrip().rstrip(b"#").rstrip()
+            title = raw.decode("utf-8", "replace")
+            heads.append((len(match.group(1)), _number(title), title, start, match.start(2) + len(raw)))
     found: list[tuple[int, int, Lines]] = []
     at = 0
     while dashes := _DASHES.search(text, at):
