@@ -151,7 +151,7 @@ def test_the_skeleton_of_an_empty_fence_reads(selection):
     assert outcome.data.count(b"\n") == outcome.data.count(b"\r\n")
     left = names(lint(outcome.data, selection))
     assert "missing-design-block" not in left
-    assert "missing-design-section" not in left
+    assert "missing-dsl-section" not in left
     assert "placeholder-left" in left
 
 
