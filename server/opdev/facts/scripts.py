@@ -128,6 +128,7 @@ def tolerances(file: File) -> tuple[Given, ...]:
 
     def collect() -> tuple[Given, ...]:
         found: dict[tuple[str, int], Given] = {}
+        followed: set[tuple[str, str]] = set()
         for command in bash.commands(_all(file)):
             words = command.words
             for index, word in enumerate(words):
@@ -142,6 +143,10 @@ def tolerances(file: File) -> tuple[Given, ...]:
                     raw, start, end = words[index + 1].loose, words[index + 1].start, words[index + 1].end
                 else:
                     continue
+                if (option, raw) in followed:
+                    continue
+                if "$" in raw:
+                    followed.add((option, raw))
                 for given in _values(file, "rtol" if option == "rtol" else "atol", raw, start, end):
                     found.setdefault((given.option, given.start), given)
         return tuple(sorted(found.values(), key=lambda g: (g.start, g.option)))
