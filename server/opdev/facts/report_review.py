@@ -39,9 +39,12 @@ _VERDICTS = (
     ("performance", "性能达标"),
     ("overall", "总体结论"),
 )
-_VERDICT = re.compile(rb"[ \t]*[-*+]?[ \t]*\**(%s)\**[ \t]*(?:\xef\xbc\x9a|:)\**[ \t]*([^\r\n]*)"
-                      % b"|".join(zh.encode() for _, zh in _VERDICTS))  # fmt: skip
-_OVERALL = ("可进入 Phase 5.5", "可交付", "需修复")
+_NAMES = "|".join(zh for _, zh in _VERDICTS).encode()
+# **name**：value, **name：** value, name: **value**
+_VERDICT = re.compile(
+    rb"[ \t]*(?:[-*+][ \t]+)?(?:\*\*(?P<a>%s)\*\*[ \t]*(?:\xef\xbc\x9a|:)|\*\*(?P<b>%s)[ \t]*(?:\xef\xbc\x9a|:)\*\*"
+    rb"|(?P<c>%s)[ \t]*(?:\xef\xbc\x9a|:))[ \t]*(?P<said>[^\r\n]*)" % (_NAMES, _NAMES, _NAMES)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +206,12 @@ def _verdicts(file: File) -> dict[str, Verdict]:
         match = _VERDICT.match(file.data, start, stop)
         if match is None:
             continue
-        name = next(key for key, zh in _VERDICTS if zh.encode() == match.group(1))
-        raw = match.group(2).rstrip()
+        named = match["a"] or match["b"] or match["c"]
+        name = next(key for key, zh in _VERDICTS if zh.encode() == named)
+        raw = match["said"].rstrip()
         text = raw.decode("utf-8", "replace").replace("**", "")
         text = re.split(r"[（(]", text, maxsplit=1)[0].strip(" \t。.")
-        found.setdefault(name, Verdict(text, match.start(2), match.start(2) + len(raw)))
+        found.setdefault(name, Verdict(text, match.start("said"), match.start("said") + len(raw)))
     return found
 
 

@@ -1,0 +1,168 @@
+"""Numbers in reports and READMEs against the logs they claim to come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from opdev.facts.logs import PerfLine, perf_of
+from opdev.facts.report_performance import metric_of
+from opdev.facts.report_tables import Figure, empty, figure, layout_of, plain
+from opdev.facts.reports import performance_report, report_name, review_report
+from opdev.rules.context import Context, Project
+from opdev.rules.model import Hit, Related
+from opdev.syntax.file import File
+
+_JUDGED = {
+    "e2e_us", "kernel_us", "algo_bandwidth_GBps", "e2e_bus_bandwidth_GBps", "kernel_bus_bandwidth_GBps",
+    "bandwidth_utilization_pct",
+}  # fmt: skip
+
+_MOST = 40
+_NUMBER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s*(GB/s|GBps|us\b|μs|µs|微秒|%)", re.IGNORECASE)
+_LINE = re.compile(rb"[^\r\n]+")
+_NOT_MEASURED = re.compile(
+    r"峰值|理论|peak|链路|link|达标|目标|不低于|不超过|至少|以上|target|at least|≥|≤|>=|<=|<|>|默认|default|预期|期望|expect|单条|阈值",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class _Known:
+    """Values of one metric: (value, log, line), what several PEs come to included."""
+
+    values: list[tuple[float, File, PerfLine]] = field(default_factory=list)
+
+    def holds(self, shown: Figure) -> bool:
+        step = 10.0**-shown.digits
+        wanted = shown.value or 0.0
+        return any(
+            abs(value - wanted) < step * (1 + 1e-9) or abs(value - wanted) <= abs(value) * 1e-6
+            for value, _, _ in self.values
+        )
+
+    def nearest(self, shown: Figure) -> tuple[float, File, PerfLine]:
+        return min(self.values, key=lambda one: abs(one[0] - (shown.value or 0.0)))
+
+
+def _known(logs: Iterable[File], *, baseline: bool) -> dict[str, _Known]:
+    found: dict[str, _Known] = {}
+    for log in logs:
+        named = log.path.rpartition("/")[2].startswith("baseline")
+        lines = [line for line in perf_of(log) if (line.baseline or named) == baseline]
+        for run in _runs(lines):
+            for metric in _JUDGED:
+                have = [(line.values[metric], line) for line in run if metric in line.values]
+                if not have:
+                    continue
+                into = found.setdefault(metric, _Known()).values
+                into += [(value, log, line) for value, line in have]
+                if len(have) > 1:
+                    into.append((sum(v for v, _ in have) / len(have), log, have[0][1]))
+    return found
+
+
+def _runs(lines: list[PerfLine]) -> Iterator[list[PerfLine]]:
+    """Lines of one launch each: PEs differ in it."""
+    run: list[PerfLine] = []
+    for line in lines:
+        if any(line.pe == other.pe for other in run):
+            yield run
+            run = []
+        run.append(line)
+    if run:
+        yield run
+
+
+def _logs(project: Project) -> list[File]:
+    return [f for f in project.files("log") if "/data/perf/" in f.path and perf_of(f)]
+
+
+def unlogged(context: Context) -> Iterator[Hit]:
+    """A number of the report that no log has."""
+    if context.project is None:
+        return
+    shown = list(_shown(context))
+    if not shown:
+        return
+    logs = _logs(context.project)
+    if not logs:
+        metric, _, first = shown[0]
+        yield Hit(first.start, first.end, "nolog", {"value": first.text, "metric": metric}, None, "warning")
+        return
+    sides: Mapping[bool, dict[str, _Known]] = {b: _known(logs, baseline=b) for b in (False, True)}
+    note = {"zh": "日志里最接近的值", "en": "the nearest value in a log"}
+    told = 0
+    for metric, baseline, one in shown:
+        known = sides[baseline].get(metric)
+        if known is None or known.holds(one):
+            continue
+        value, log, line = known.nearest(one)
+        args = {"value": one.text, "metric": metric, "nearest": f"{value:g}", "log": log.path.rpartition("/")[2]}
+        yield Hit(one.start, one.end, "default", args, None, None, (Related(line.start, line.end, note, log.path),))
+        told += 1
+        if told >= _MOST:
+            return
+
+
+def _shown(context: Context) -> Iterator[tuple[str, bool, Figure]]:
+    """(metric, whether the baseline's, number) for the tables a log still speaks of.
+
+    perf.sh writes a log anew each time, so once rounds were run those before the last are only in the report.
+    """
+    report = performance_report(context.file)
+    if report is not None:
+        rounds = any(r.executed for r in report.rounds)
+        for one in report.measured:
+            top = one.section.partition(".")[0]
+            if one.metric not in _JUDGED or one.figure.value is None:
+                continue
+            if top == "6" or (top == "3" and (one.who == "baseline" or not rounds)):
+                yield one.metric, one.who == "baseline", one.figure
+        return
+    review = review_report(context.file)
+    if review is None or review.section3 is None:
+        return
+    for table in layout_of(context.file).tables:
+        if not review.section3[0] <= table.start < review.section3[1]:
+            continue
+        titles = [plain(cell.text) for cell in table.header]
+        for cells in table.rows:
+            metric = metric_of(cells[0].text) if cells else None
+            for index, cell in enumerate(cells[1:3], 1):
+                if metric in _JUDGED and index < len(titles) and "/" not in titles[index] and titles[index] != "达标":
+                    value = figure(cell)
+                    if value.value is not None and not empty(cell.text):
+                        yield metric, index > 1 and "shmem" not in titles[index], value
+
+
+def unmeasured(context: Context) -> Iterator[Hit]:
+    """A README's performance numbers, though nothing was ever measured."""
+    if context.project is None or context.place.relative.lower() not in (
+        "readme.md",
+        "readme.zh-cn.md",
+        "readme_zh.md",
+    ):
+        return
+    from opdev.design.markdown import stretches
+
+    sections = [
+        h
+        for h in layout_of(context.file).headings
+        if re.search(r"性能|performance|带宽|bandwidth", h.title, re.IGNORECASE)
+    ]
+    if not sections or _logs(context.project):
+        return
+    reports = [f.data for f in context.project.files("report") if report_name(f) == "performance_report"]
+    lines = (m.span() for a, b in stretches(context.data) for m in _LINE.finditer(context.data, a, b))
+    for start, end in lines:
+        if not any(h.end <= start < h.stop for h in sections):
+            continue
+        text = context.data[start:end].decode("utf-8", "replace")
+        for match in _NUMBER.finditer(text[:2000]):
+            before = text[max(0, match.start() - 30) : match.start()]
+            if _NOT_MEASURED.search(before) or any(match.group(1).encode() in data for data in reports):
+                continue
+            at = start + len(text[: match.start()].encode())
+            yield Hit(at, at + len(match.group().encode()), args={"value": match.group()})
