@@ -44,10 +44,14 @@ def _keys(problem: Problem) -> tuple[str, ...]:
 
 def missing_section(context: Context) -> Iterator[Hit]:
     """SH185: a section that is not there, or says nothing."""
-    from opdev.design.frame_text import add_section
+    from opdev.design.frame_text import add_sections
 
-    for problem in _found(context, "section-missing"):
-        yield _hit(problem, "default", add_section(design(context), problem.path))
+    missing = list(_found(context, "section-missing"))
+    added = add_sections(design(context), [problem.path for problem in missing]) if missing else {}
+    for problem in missing:
+        together, change = added.get(problem.path, ((), None))
+        args = {**problem.args, "sections_zh": "、".join(together), "sections_en": ", ".join(together)}
+        yield Hit(problem.start, problem.end, args=args, fix=fix_of(change))
     for problem in _found(context, "section-empty"):
         yield _hit(problem, "empty")
 

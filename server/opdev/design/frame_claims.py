@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from opdev.design.document import DesignDocument
-from opdev.design.frame import BOX_ORDER, BOXES, QUESTION
+from opdev.design.frame import BOXES, QUESTION
 from opdev.design.frame_find import sections, topic
 from opdev.design.frame_tables import anchor, names
 from opdev.design.markdown import Box, boxes
@@ -27,6 +27,7 @@ class Claim(NamedTuple):
     paths: tuple[str, ...] = ()
 
 
+_ASKS = re.compile(QUESTION, re.IGNORECASE)
 _UNFINISHED = frozenset({"missing-key", "empty-value", "placeholder", "wrong-enum", "wrong-type", "wrong-number"})
 _UNREADABLE = frozenset({"no-dsl", "not-a-mapping", "yaml", "several-dsl"})
 _TABLE = frozenset({"section-missing", "template-text"})
@@ -64,13 +65,19 @@ CLAIMS = {
 }  # fmt: skip
 
 
+_BY_CODE: dict[str, list[tuple[str, Claim]]] = {}
+for _key, _claim in CLAIMS.items():
+    for _code in (*_claim.anywhere, *_claim.below):
+        _BY_CODE.setdefault(_code, []).append((_key, _claim))
+
+
 def judge_boxes(document: DesignDocument, found: list[Problem]) -> Iterator[Problem]:
     """The problems of section 7, given those of the rest of the frame."""
     heading = sections(document).get("7")
     if heading is None:
         return
     there = boxes(document.data, heading.end, heading.stop)
-    keys = {row.key for box in there if (row := topic(box.text, BOXES, BOX_ORDER)) is not None}
+    keys = {row.key for box in there if (row := topic(box.text, "7")) is not None}
     lacking = [row for row in BOXES if row.key not in keys]
     if len(there) < len(BOXES):
         # A box in words of its own stands for one of those that were not found.
@@ -97,8 +104,8 @@ def _judge_box(box: Box, against: dict[str, Problem | None]) -> Iterator[Problem
 
 def claims_of(box: Box) -> list[str]:
     """The keys of what a box claims: its topic, and that no question is open where it says so."""
-    row = topic(box.text, BOXES, BOX_ORDER)
-    asks = re.search(QUESTION, box.text, re.IGNORECASE) is not None
+    row = topic(box.text, "7")
+    asks = _ASKS.search(box.text) is not None
     return [*([row.key] if row is not None else []), *(["question"] if asks else [])]
 
 
@@ -108,9 +115,7 @@ def _against(document: DesignDocument, found: list[Problem]) -> dict[str, Proble
 
     first: dict[str, Problem | None] = dict.fromkeys(CLAIMS)
     for problem in (*problems_of(document.file), *found):
-        for key, claim in CLAIMS.items():
-            if first[key] is None and (
-                problem.code in claim.anywhere or (problem.code in claim.below and problem.under(*claim.paths))
-            ):
+        for key, claim in _BY_CODE.get(problem.code, ()):
+            if first[key] is None and (problem.code in claim.anywhere or problem.under(*claim.paths)):
                 first[key] = problem
     return first

@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import lru_cache
 
 from opdev.design.document import DesignDocument
-from opdev.design.frame import GRIDS, SECTIONS, Grid, Part, Row
+from opdev.design.frame import BOX_ORDER, BOXES, GRIDS, REVIEW_ORDER, SECTIONS, Grid, Part, Row
 from opdev.design.markdown import Cell, Heading, Table
 from opdev.design.problems import PLACEHOLDER
 
 _PROMPT = re.compile(r"\[[^\]]*(?:[\u3400-\u9fff]|[A-Za-z]/[A-Za-z]|\.\.\.)[^\]]*\]")
+_ORDERS = {"5": REVIEW_ORDER, "7": BOX_ORDER}
+_KNOWN = {
+    number: [
+        (re.compile(row.pattern, re.IGNORECASE), row)
+        for row in sorted(rows, key=lambda r: _ORDERS[number].index(r.key) if number in _ORDERS else 0)
+    ]
+    for number, rows in (*((number, grid.rows) for number, grid in GRIDS.items()), ("7", BOXES))
+}
 _TITLES = {part.number: re.compile(part.words, re.IGNORECASE) for part in SECTIONS}
 
 
+@lru_cache(maxsize=4096)
 def is_prompt(text: str) -> bool:
     """Whether a cell still is the template's: ``[需求点]``, ``pass/fail``, ``replace_me``."""
     bare = text.strip("`* ")
     return PLACEHOLDER in bare or bare in ("pass/fail", "yes/no") or _PROMPT.fullmatch(bare) is not None
 
 
+@lru_cache(maxsize=4096)
 def plain(text: str) -> str:
     """A cell's text without the marks of code and emphasis."""
     return text.replace("`", "").replace("*", "").strip()
 
 
-def topic(text: str, rows: tuple[Row, ...], order: tuple[str, ...] = ()) -> Row | None:
-    """The row of the frame that a table's row (or a box) is; the first of ``order`` that knows the text."""
-    by_key = {row.key: row for row in rows}
-    return next((row for key in order or by_key if re.search((row := by_key[key]).pattern, text, re.IGNORECASE)), None)
+@lru_cache(maxsize=4096)
+def topics(text: str, number: str) -> tuple[Row, ...]:
+    """All rows of a section's table (of the boxes for ``7``) that a text speaks of, the narrowest first."""
+    return tuple(row for pattern, row in _KNOWN[number] if pattern.search(text))
+
+
+def topic(text: str, number: str) -> Row | None:
+    """The row of the frame that a table's row (or a box) is."""
+    return next(iter(topics(text, number)), None)
 
 
 def sections(document: DesignDocument) -> dict[str, Heading]:
@@ -56,7 +73,8 @@ def _sections(document: DesignDocument) -> dict[str, Heading]:
 
 def _rank(part: Part, heading: Heading, parent: Heading | None) -> int | None:
     """How well a heading is a section: 0 by title and number, 1 by title, 2 by number; None for not at all."""
-    if _TITLES[part.number].search(heading.title):
+    titled = _titled(heading.title)
+    if part.number in titled:
         if heading.number == part.number:
             return 0
         # Sections may be numbered otherwise, and what stands below one of them with it.
@@ -64,8 +82,13 @@ def _rank(part: Part, heading: Heading, parent: Heading | None) -> int | None:
         return None if heading.level > 3 or (part.level == 3 and heading.number and not moved) else 1
     if heading.number != part.number or heading.level > part.level + 1:
         return None
-    others = (p for p in SECTIONS if p.level == part.level and p is not part)
-    return None if any(_TITLES[p.number].search(heading.title) for p in others) else 2
+    return None if any(("." in number) == (part.level == 3) for number in titled) else 2
+
+
+@lru_cache(maxsize=1024)
+def _titled(title: str) -> frozenset[str]:
+    """The sections that a title names in the template's words."""
+    return frozenset(number for number, pattern in _TITLES.items() if pattern.search(title))
 
 
 def tables_of(document: DesignDocument, number: str) -> list[Table]:
@@ -83,22 +106,29 @@ def table_of(document: DesignDocument, number: str) -> Table | None:
 
 def own_stop(document: DesignDocument, heading: Heading) -> int:
     """Where a section's own text ends: at the next heading of any level."""
-    return next((h.start for h in document.headings if h.start > heading.start), len(document.data))
+    starts = document.file.memo("design-heading-starts", lambda: [h.start for h in document.headings])
+    index = bisect_right(starts, heading.start)
+    return starts[index] if index < len(starts) else len(document.data)
 
 
 def columns(grid: Grid, table: Table) -> list[int | None]:
     """The table's column for each of the grid's; a column is taken once."""
+    return list(_columns(grid.number, tuple(cell.text for cell in table.header)))
+
+
+@lru_cache(maxsize=256)
+def _columns(number: str, header: tuple[str, ...]) -> tuple[int | None, ...]:
     taken: set[int] = set()
     out: list[int | None] = []
-    titles = [cell.text.lower() for cell in table.header]
-    for column in grid.columns:
+    titles = [title.lower() for title in header]
+    for column in GRIDS[number].columns:
         exact = [i for i, t in enumerate(titles) if t == column.title.lower()]
         loose = [i for i, t in enumerate(titles) if any(word in t for word in column.words)]
         index = next((i for i in (*exact, *loose) if i not in taken), None)
         out.append(index)
         if index is not None:
             taken.add(index)
-    return out
+    return tuple(out)
 
 
 def cell(row: list[Cell], index: int | None) -> Cell | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from opdev.design.cross_data import reduces
 from opdev.design.document import DesignDocument
@@ -16,7 +17,6 @@ from opdev.design.frame import (
     OPTIONAL_FIELDS,
     RESULTS,
     REVIEW,
-    REVIEW_ORDER,
     SECTIONS,
     Row,
 )
@@ -31,6 +31,7 @@ from opdev.design.frame_find import (
     tables_of,
     text,
     topic,
+    topics,
 )
 from opdev.design.markdown import Cell, Heading, Table
 from opdev.design.problems import Problem, flag
@@ -80,6 +81,7 @@ _CLASS_WORDS = {
     "适配": CLASSES[1], "需要适配": CLASSES[1], "adapt": CLASSES[1], "adaptation": CLASSES[1], "needs adaptation": CLASSES[1],
     "新实现": NEW, "需实现": NEW, "需要新实现": NEW, "新增": NEW, "需新增": NEW, "新开发": NEW, "自研": NEW, "new": NEW,
 }  # fmt: skip
+_DOMAIN_WORD = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(d.key for d in DOMAINS)})", re.IGNORECASE)
 _STRUCTURE = re.compile(
     r"\bphases?\b|\btiling\b|core_?partition|\binvariants?\b|分核|切分方案|阶段划分|执行阶段|不变量|不变式",
     re.IGNORECASE,
@@ -144,7 +146,7 @@ def _assumptions(document: DesignDocument) -> Iterator[Problem]:
     if confirmations is not None:
         _, _, state = columns(GRIDS["1.1"], confirmations)
         for row in _rows(confirmations) if state is not None else ():
-            known = topic(text(row, 0), GRIDS["1.1"].rows)
+            known = topic(text(row, 0), "1.1")
             if known is not None and not re.search(
                 r"(?<!un)confirmed|(?<![待未])确认", text(row, state), re.IGNORECASE
             ):
@@ -181,7 +183,9 @@ def _capability(document: DesignDocument) -> Iterator[Problem]:
     if lacking:
         yield Problem("columns-missing", "3", *where, {"number": "3", "missing": ", ".join(lacking)})
     rows = _rows(table)
-    absent = [d for d in DOMAINS if not any(_names_domain(d, row, need) for row in rows)]
+    spoken = {d.key for row in rows for d in topics(text(row, need or 0), "3")}
+    spoken |= {word for row in rows for cell in row for word in _domain_words(cell.text)}
+    absent = [d for d in DOMAINS if d.key not in spoken]
     if absent:
         yield Problem("domain-missing", "3", *where, names(absent))
     new = settled = 0
@@ -209,18 +213,19 @@ def _capability(document: DesignDocument) -> Iterator[Problem]:
         and not _NO_GAP.search(document.source.text(heading.end, heading.stop))
     ):
         yield Problem("gap-unstated", "3", *anchor(document, "3"))
-    compute = next((row for row in rows if (d := topic(text(row, need or 0), DOMAINS)) and d.key == "compute"), None)
+    compute = next(
+        (row for row in rows if any(d.key == "compute" for d in topics(text(row, need or 0), "3")[:1])), None
+    )
     if compute is not None and reduces(document):
         said = " ".join(c.text for c in compute)
         if not _ATOMIC.search(said) and not any(is_prompt(c.text) for c in compute):
             yield Problem("accumulation-unchosen", "3", *spot(compute, need), {"name": text(compute, need)[:40]})
 
 
-def _names_domain(domain: Row, row: list[Cell], need: int | None) -> bool:
-    whole = " ".join(c.text for c in row)
-    return re.search(rf"(?<![A-Za-z]){domain.key}", whole, re.IGNORECASE) is not None or (
-        re.search(domain.pattern, text(row, need or 0), re.IGNORECASE) is not None
-    )
+@lru_cache(maxsize=4096)
+def _domain_words(said: str) -> frozenset[str]:
+    """The domains a cell calls by their English names."""
+    return frozenset(word.lower() for word in _DOMAIN_WORD.findall(said))
 
 
 def _class(value: str) -> str | None:
@@ -249,7 +254,8 @@ def _rows_missing(document: DesignDocument, number: str, code: str) -> Iterator[
         said = [text(row, 0) for row in _rows(table)]
     else:
         said = document.source.text(heading.end, heading.stop).splitlines()
-    lacking = [r for r in GRIDS[number].rows if not any(re.search(r.pattern, t, re.IGNORECASE) for t in said)]
+    spoken = {row.key for line in said for row in topics(line, number)}
+    lacking = [row for row in GRIDS[number].rows if row.key not in spoken]
     if lacking:
         yield Problem(code, number, *anchor(document, number), {"number": number, **names(lacking)})
 
@@ -267,7 +273,7 @@ def _review(document: DesignDocument) -> Iterator[Problem]:
     other = 0
     for row in _rows(table):
         name = text(row, check)
-        known = topic(name, REVIEW, REVIEW_ORDER)
+        known = topic(name, "5")
         other += known is None or known.key in seen
         if known is not None:
             seen.add(known.key)
@@ -313,22 +319,21 @@ def _contract(document: DesignDocument) -> Iterator[Problem]:
                 yield Problem(problem.code, number, problem.start, problem.end, args)
         table = table_of(document, number)
         for row in _rows(table) if table is not None else ():
-            known = topic(text(row, 0), GRIDS[number].rows)
+            known = topic(text(row, 0), number)
             if known is not None and not any(plain(c.text).strip("-—") for c in row[1:]):
                 yield Problem("contract-empty", f"{number}.{known.key}", *spot(row, 0), {"name": known.key})
 
 
 def _duplicates(document: DesignDocument) -> Iterator[Problem]:
     """A heading of its own with a table that says again what the DSL says."""
-    framed = {heading.start for heading in sections(document).values()}
-    inside = [h for number, h in sections(document).items() if number in ("2", "3", "5", "6", "7")]
+    have = sections(document)
+    framed = {heading.start for heading in have.values()}
+    inside = [heading for number, heading in have.items() if number in ("2", "3", "5", "6", "7")]
+    tabled = {table.heading.start for table in document.tables if table.heading is not None}
     for heading in document.headings:
-        if heading.start in framed or heading.level == 1 or not _STRUCTURE.search(heading.title):
+        if heading.level == 1 or heading.start not in tabled or heading.start in framed:
             continue
-        if any(h.start < heading.start < h.stop for h in inside):
-            continue
-        stop = own_stop(document, heading)
-        if any(heading.start < table.start < stop for table in document.tables):
+        if _STRUCTURE.search(heading.title) and not any(h.start < heading.start < h.stop for h in inside):
             yield Problem("duplicate-structure", heading.number, heading.start, heading.end, {"title": heading.title})
 
 

@@ -16,7 +16,6 @@ from opdev.design.frame import (
     GRIDS,
     NO_GAP,
     PARTS,
-    REVIEW_ORDER,
     SECTIONS,
     Grid,
     Part,
@@ -30,6 +29,7 @@ from opdev.design.markdown import Cell, Heading, Table, boxes, line_end, line_st
 
 NO_GAP_LINE = f"{NO_GAP}：上表没有需新实现的项。"
 DEFAULT_SOC = "ascend910b"
+_ORDER = [part.number for part in SECTIONS]
 _FUNCTION = "[一句话：每个 PE 算什么，怎样通信，最后结果在哪里]"
 
 
@@ -117,27 +117,39 @@ def _yaml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def add_section(document: DesignDocument, number: str) -> Change | None:
-    """A section that is not there, in its place; the DSL's heading goes above a DSL that has none."""
+def add_sections(document: DesignDocument, numbers: Iterable[str]) -> dict[str, tuple[tuple[str, ...], Change]]:
+    """For each section that is not there: the sections that go into the same place, and the edit that puts them in."""
+    places: dict[int, list[str]] = {}
+    for number in sorted(numbers, key=_ORDER.index):
+        at = _place(document, number)
+        if at is not None:
+            places.setdefault(at, []).append(number)
+    given = values_of(document)
+    out: dict[str, tuple[tuple[str, ...], Change]] = {}
+    for at, together in places.items():
+        lines: list[str] = []
+        for number in together:
+            lines += [*([""] if lines else []), *section_text(number, given)]
+        out |= dict.fromkeys(together, (tuple(together), _block(document, at, lines)))
+    return out
+
+
+def _place(document: DesignDocument, number: str) -> int | None:
+    """Where a missing section goes: behind the one before it; the DSL's heading above a DSL that has none."""
     have = sections(document)
-    if number in have:
-        return None
-    lines = section_text(number, values_of(document))
     if number == "2" and document.dsl is not None:
-        start, _ = document.dsl.opening
-        start = line_start(document.data, start)
-        return _block(document, start, lines) if document.data.startswith((b"`", b"~"), start) else None
-    order = [part.number for part in SECTIONS if part.level == PARTS[number].level]
-    family = [n for n in order if n.partition(".")[0] == number.partition(".")[0]] if "." in number else order
+        start = line_start(document.data, document.dsl.opening[0])
+        return start if document.data.startswith((b"`", b"~"), start) else None
+    level, top = PARTS[number].level, number.partition(".")[0]
+    family = [p.number for p in SECTIONS if p.level == level and (level == 2 or p.number.startswith(f"{top}."))]
     at = family.index(number)
     before = next((have[n] for n in reversed(family[:at]) if n in have), None)
-    after = next((have[n] for n in family[at + 1 :] if n in have), None)
     if before is not None:
-        return _block(document, before.stop, lines)
+        return before.stop
+    after = next((have[n] for n in family[at + 1 :] if n in have), None)
     if after is not None:
-        return _block(document, after.start, lines)
-    parent = have.get(number.partition(".")[0]) if "." in number else None
-    return _block(document, parent.stop if parent is not None else len(document.data), lines)
+        return after.start
+    return have[top].stop if level == 3 and top in have else len(document.data)
 
 
 def _block(document: DesignDocument, at: int, lines: Sequence[str]) -> Change:
@@ -169,8 +181,7 @@ def add_rows(document: DesignDocument, number: str, keys: Iterable[str]) -> list
     table = table_of(document, number)
     if table is None:
         return [add_below(document, heading, grid_text(grid, given, rows))]
-    order = REVIEW_ORDER if number == "5" else ()
-    known = [topic(text(row, 0), grid.rows, order) for row in table.rows]
+    known = [topic(text(row, columns(grid, table)[0] or 0), number) for row in table.rows]
     ends = {row.key: line_end(document.data, cells[-1].end) for row, cells in _pairs(known, table)}
     changes: dict[int, list[str]] = {}
     for row in rows:
