@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from opdev.checks.design_fields import lacking, overwrite
-from opdev.checks.design_problems import additions, design, fix_of, problems, related
+from opdev.checks.design_problems import additions, below, design, fix_of, problems, related
 from opdev.checks.design_values import expected_root
 from opdev.facts.intake import intake_of
 from opdev.rules.context import Context
@@ -23,6 +23,7 @@ _FALSE = frozenset({"false", "no", "n", "off", "0", "0.0", "否", "不需要", "
 _ENUMS = ("meta.op_kind", "meta.build_mode", "meta.scope")
 _KEYS = ("op_name", "op_kind", "build_mode", "op_root", "scope", "docker_container", "docker_exec_required")
 _PATHS = ("meta.shmem_repo", "meta.skills_root")
+_MODES = ("independent_project", "in_tree_example")
 
 
 def nearest_fix(context: Context, problem: Problem, value: str | None = None) -> Fix | None:
@@ -103,6 +104,10 @@ def build_mode(context: Context) -> Iterator[Hit]:
         fix = overwrite(design(context).get(problem.path), str(problem.args["expected"]))
         other = related(problem, "meta 里写的", "what meta says")
         yield Hit(problem.start, problem.end, args=problem.args, fix=fix, related=other)
+    for problem in below(context, ["compile.build_mode"], "empty-value"):
+        expected = design(context).text("meta.build_mode")
+        fix = overwrite(design(context).get(problem.path), expected) if expected in _MODES else None
+        yield Hit(problem.start, problem.end, "empty", {"expected": expected}, fix)
 
 
 def scope(context: Context) -> Iterator[Hit]:

@@ -210,9 +210,16 @@ def cann_env(context: Context) -> Iterator[Hit]:
         if code:
             yield Hit(cell.start, cell.end, code, {"value": cell.text[:80]})
     parent = document.get("compile")
-    if parent is None or parent.kind != "mapping" or not parent.children or cell is not None:
+    if parent is None or (cell is not None and not parent.empty) or (parent.kind != "mapping" and not parent.empty):
         return
-    if node is None:
+    if parent.empty:
+        fill = (
+            fix_of(*additions(document, "", ["compile"], {"compile": f"  cann_set_env: {quoted(known)}\n"}))
+            if known
+            else None
+        )
+        yield Hit(*parent.name_range, message="empty", fix=fill)
+    elif node is None:
         added = (
             fix_of(*additions(document, "compile", ["cann_set_env"], {"cann_set_env": quoted(known)}))
             if known
@@ -259,7 +266,10 @@ def cann_source(context: Context) -> Iterator[Hit]:
     """A source of CANN that no phase knows."""
     from opdev.design.changes import replace
 
-    for problem, hit in wrong(context, "compile.cann_source_mode", codes=("wrong-enum", "wrong-type")):
+    for problem, hit in wrong(context, "compile.cann_source_mode", codes=("wrong-enum", "wrong-type", "empty-value")):
+        if problem.code == "empty-value":
+            yield hit
+            continue
         node, meant = design(context).get(problem.path), problem.args.get("nearest")
         fix = fix_of(replace(node, str(meant))) if node is not None and meant else None
         yield Hit(hit.start, hit.end, "near" if meant else "default", hit.args, fix)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opdev.checks.design_fields import overwrite
+from opdev.checks.design_fields import expected_zh, overwrite
 from opdev.checks.design_problems import design, fix_of, parent_of, problems
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
@@ -87,7 +87,7 @@ def unknown_keys(context: Context) -> Iterator[Hit]:
 
 # Where other rules judge what kind of value it is.
 _ELSEWHERE = ("topology", "schedule", "correctness", "performance", "compile")
-_PARTITION = "schedule.core_partition"
+_HERE = ("schedule.core_partition", "schedule.notes", "compile.build_mode", "compile.notes")
 _FLAGS = ("torch_required", "performance_required", "performance_auto_optim", "docker_exec_required")
 
 
@@ -97,26 +97,15 @@ def kinds_of_value(context: Context) -> Iterator[Hit]:
     for problem in problems(context, "wrong-type"):
         if problem.path == "dsl_version" or problem.path.rpartition(".")[2] in _FLAGS:
             continue
-        if problem.under(*_ELSEWHERE) and problem.path not in _ELSEWHERE and not problem.under(_PARTITION):
+        own = problem.under(*_ELSEWHERE) and problem.path not in _ELSEWHERE and not problem.under(*_HERE)
+        if own:
             continue
         expected = str(problem.args["expected"])
-        args = {**problem.args, "key": problem.path, "expected_zh": _expected_zh(expected)}
+        args = {**problem.args, "key": problem.path, "expected_zh": expected_zh(expected)}
         yield Hit(problem.start, problem.end, args=args, fix=_as_list(document, problem, expected))
     for problem in problems(context, "empty-value"):
         if problem.under("interface.shape_relations[]"):
             yield Hit(problem.start, problem.end, "empty", {"key": problem.path})
-
-
-def _expected_zh(expected: str) -> str:
-    names = {
-        "list": "列表",
-        "mapping": "键值映射",
-        "text": "文本",
-        "integer": "整数",
-        "number": "数",
-        "true/false": "true 或 false",
-    }
-    return " / ".join(names.get(word, word) for word in expected.split(" / "))
 
 
 def _as_list(document: DesignDocument, problem: Problem, expected: str) -> Fix | None:
