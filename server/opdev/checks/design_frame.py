@@ -202,12 +202,6 @@ def false_handoff_tick(context: Context) -> Iterator[Hit]:
         yield Hit(problem.start, problem.end, "default", problem.args, fix, related=related)
 
 
-def template_text_left(context: Context) -> Iterator[Hit]:
-    """SH103, in the tables: the template's prompts."""
-    for problem in _found(context, "template-text"):
-        yield _hit(problem, "default" if problem.args["count"] == 1 else "several")
-
-
 def misplaced_design(context: Context) -> Iterator[Hit]:
     """SH1A1: design.md in the operator's own folder."""
     place = context.place

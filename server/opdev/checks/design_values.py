@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from opdev.design.problems import Problem
 
 _PROMPT = re.compile(r"\[[^\[\]\r\n]*[\u4e00-\u9fff][^\[\]\r\n]*\]")
+_MAYBE = re.compile(rb"\[|replace_me|pass/fail|yes/no")
 _PROMPT_LINE = re.compile(rb"^[ \t]*(?:>[ \t]*)*(\[[^\[\]\r\n]+\])[ \t]*(?=\r?$)", re.M)
 
 
 def placeholders(context: Context) -> Iterator[Hit]:
     """What the template has where the author's word belongs: in the DSL and in the text around it."""
+    from opdev.design.frame_find import is_prompt
+
     document = design(context)
     for problem in problems(context, "placeholder"):
         yield Hit(problem.start, problem.end, args={"key": problem.path}, fix=_derived(document, problem))
-    if b"[" not in context.data:
-        return
     for heading in document.headings:
         found = _PROMPT.search(heading.title)
         if found is not None and not heading.title[found.end() :].startswith("("):
@@ -34,9 +35,9 @@ def placeholders(context: Context) -> Iterator[Hit]:
             )
     for table in document.tables:
         # Most tables have none, and telling the cells of all apart is what a keystroke would wait for.
-        for row in table.rows if b"[" in context.data[table.start : table.end] else ():
+        for row in table.rows if _MAYBE.search(context.data, table.start, table.end) else ():
             for cell in row:
-                if cell.text.startswith("[") and _PROMPT.fullmatch(cell.text):
+                if is_prompt(cell.text):
                     yield Hit(cell.start, cell.end, "prompt", {"text": cell.text})
     fences = [(fence.start, fence.end) for fence in document.fences]
     for match in _PROMPT_LINE.finditer(context.data):
