@@ -36,7 +36,7 @@ _INVARIANTS = Title("correctness-invariants", "不变式已验证", "the invaria
 _COMMAND = Title("correctness-command", "命令与 build_mode 一致", "the commands fit the build mode")
 _RULES = Title("correctness-rules", "报告没有错误级问题", "no error-level finding in the report")
 _RULES_GOOD = both("报告规则没有错误", "no error of the report rules")
-_KNOWN = frozenset({"SH965", "SH967", "SH97C"})
+_KNOWN = frozenset({"SH965", "SH967"})
 _RUN = both(
     "跑完用例矩阵并写报告：python3 scripts/run_case_matrix.py（shmem-ops-correctness-eval）",
     "run the case matrix and write the report: python3 scripts/run_case_matrix.py (shmem-ops-correctness-eval)",

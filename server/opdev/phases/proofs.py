@@ -5,12 +5,14 @@ Build, in this order; the first that says anything decides
     2. ``build.log`` or ``logs/build*.log`` or ``build/build*.log`` with an error line, newer than every source
     3. the binary ``build/bin/<op>`` (in SHMEM's own tree also ``<repo>/build/bin/<op>``) newer than every source
     4. a correctness or case-matrix report with a PASS row, newer than every source: what ran was built
+    5. an optimisation round's retest in the performance report, which is newer than every source
     A binary or report that is older than a source proves nothing about the source.
 
 2-PE smoke
     1. a ``smoke`` or ``matrix`` record with ``n_pes: 2``
     2. a fresh PASS row on 2 PEs in the correctness or case-matrix report
     3. a log below data/, output/, logs/ with the checker's line for 2 PEs, newer than every source
+    4. an optimisation round's retest, as above: it is the whole case matrix
 """
 
 from __future__ import annotations
@@ -131,6 +133,11 @@ def build(evidence: Evidence) -> Proof:
     row = passing_row(evidence)
     if row is not None:
         return Proof("ok", row[0], row[1])
+    from opdev.phases.perf import retested
+
+    retest = retested(evidence)
+    if retest is not None:
+        return Proof("ok", *retest)
     if newer is not None:
         return Proof("stale", stale_text(evidence, newer), evidence.at(newer))
     return Proof(
@@ -185,4 +192,9 @@ def smoke(evidence: Evidence) -> Proof:
                 evidence.at(relative, line),
             )
         stale = stale or Proof("stale", stale_text(evidence, relative), evidence.at(relative, line))
+    from opdev.phases.perf import retested
+
+    retest = retested(evidence)
+    if retest is not None:
+        return Proof("ok", *retest)
     return stale or Proof("missing", both("没有 2 PE 通过的痕迹", "no trace of a PASS on 2 PEs"))

@@ -85,12 +85,15 @@ def _record(line: bytes, path: str, number: int, stamp: float) -> Record | None:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict) or value.get("step") not in STEPS or value.get("result") not in RESULTS:
+    if not isinstance(value, dict):
+        return None
+    step, result = value.get("step"), value.get("result")
+    if not isinstance(step, str) or not isinstance(result, str) or step not in STEPS or result not in RESULTS:
         return None
     pes, sources, message = value.get("n_pes"), value.get("sources"), value.get("message")
     return Record(
-        step=value["step"],
-        result=value["result"],
+        step=step,
+        result=result,
         time=_time(value.get("time"), stamp),
         path=path,
         line=number,

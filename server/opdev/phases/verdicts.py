@@ -98,9 +98,9 @@ class Verdicts:
     def more(self, title: Title, good: Text, known: frozenset[str] = frozenset()) -> Iterator[Check]:
         """As ``all``, but nothing where no rule is on: for rules that add to a gate's own conditions.
 
-        Errors of the rows in ``known`` are left out: the gate has a condition of its own for each of them.
+        Errors of the rules in ``known`` (ids) are left out: the gate has a condition of its own for each of them.
         """
-        left = [f for f in self.errors if not words_of(f.rule) & known]
+        left = [f for f in self.errors if f.rule.id not in known]
         if left:
             yield from by_rule(left)
         elif self.on:
