@@ -8,6 +8,8 @@ How it is laid out
     ``model``      ``validate``: places for the models' verdicts, and the checks of ``cross_*``.
     ``walk``       the models by path; ``complete``, ``schema`` and hover are made from it.
     ``derived``    scale, bytes, bus factor, tolerance: pure functions.  ``changes`` edits the YAML.
+    ``frame``      what stands around the DSL, as data: sections, tables, rows, handoff boxes; ``frame_find``
+                   finds them in a document, ``frame_tables`` and ``frame_claims`` judge, ``frame_text`` writes.
 
 pydantic costs a fifth of a second, so nothing here imports it before a design document is validated: a
 check imports ``opdev.design.model`` inside its function, never at the top of its module.
@@ -57,6 +59,6 @@ How a rule becomes a check
     SH178 search-thin · SH179 hccl-overlooked · SH180 target-low, target-without-number · SH181 min-scale-low
     No row of their own: duplicate-key · unquoted-version (SH101's hint) · build-mode-mismatch · accumulation-unnamed
     · fused-mode · signal-without-epoch · target-cases-missing (with SH175)
-    SH185–SH1A2                                                not the DSL: ``document.headings`` and ``.tables``
+    SH185–SH1A2                                                not the DSL: ``frame.frame_problems``, codes in ``frame_tables``
     =========================================================  ==================================================
 """
