@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opdev.design.changes import append, insert, insert_in_order, plain, remove, rename, replace, sort
+from opdev.design.changes import append, fill, insert, insert_in_order, plain, remove, rename, replace, sort
 
 YAML = "meta:\n  op_name: demo  # 名字\n  scope: 'both'\n  empty:\ninputs:\n  - name: x\n    role: 'r'\n  - {name: y}\nlong: |\n  a\n  b\n"
 
@@ -131,8 +131,8 @@ def test_an_empty_value_is_filled(document, written):
     assert ("待补" in written) == ("待补" in new.data.decode())
 
 
-@pytest.mark.parametrize("written", ["a:\n    []", "a: text", "a: ''\n  c: &x []\n  d: *x"])
-def test_what_is_not_empty_on_its_line_is_left(document, written):
+@pytest.mark.parametrize("written", ["a:\n    |-\n    ", "a: text", "a: ''\n  c: &x []\n  d: *x"])
+def test_what_is_not_empty_or_not_an_empty_list_is_left(document, written):
     doc = document(f"```yaml\ndsl_version: '0.3'\nmeta:\n  {written}\n```\n")
     node = doc.get("meta.d") or doc.get("meta.a")
 
@@ -177,3 +177,16 @@ def test_what_cannot_be_sorted_is_left(document, yaml):
     doc = document(f"```yaml\ndsl_version: '0.3'\nmeta:\n{yaml}```\n")
 
     assert sort(doc, doc.get("meta"), ("a", "b")) == []
+
+
+@pytest.mark.parametrize("prefix", ["", "> ", "    "])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_an_empty_list_below_its_key_is_filled_where_it_stands(document, prefix, newline):
+    lines = ["```yaml", "dsl_version: '0.3'", "items:", "    []  # 待填", "    # - name: x", "last: 1", "```"]
+    before = document("## 2. Canonical DSL\n\n" + newline.join(prefix + x for x in lines) + newline)
+    new = applied(before, fill(before, before.get("items"), "  - name: a\n    role: b\n"), document)
+
+    assert new.faults == []
+    assert new.root.data() == {"dsl_version": "0.3", "items": [{"name": "a", "role": "b"}], "last": 1}
+    assert "待填" in new.data.decode()
+    assert fill(new, new.get("items"), "  - c\n") is None

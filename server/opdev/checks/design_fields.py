@@ -78,6 +78,12 @@ def wrong(context: Context, *paths: str, codes: Iterable[str]) -> Iterator[tuple
         yield problem, Hit(problem.start, problem.end, message=problem.code, args=args)
 
 
+def begun(document: DesignDocument, path: str) -> Fix | None:
+    """The template's first item in a list that has none."""
+    parent, _, key = path.rpartition(".")
+    return fix_of(*additions(document, parent, [key], {}), title="begin")
+
+
 def expected_zh(expected: str) -> str:
     """``list / text`` in Chinese."""
     return " / ".join(_CHINESE.get(word, word) for word in expected.split(" / "))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opdev.checks.design_fields import lacking, narrowed, overwrite, settled, wrong
+from opdev.checks.design_fields import begun, lacking, narrowed, overwrite, settled, wrong
 from opdev.checks.design_problems import additions, below, design, fix_of, problems, related
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
@@ -83,7 +83,11 @@ def _dropped(document: DesignDocument, node: Node | None) -> Fix | None:
 def phases(context: Context) -> Iterator[Hit]:
     """No phase, or one without its name or action."""
     yield from lacking(context, "schedule.phases")
-    yield from (hit for _, hit in wrong(context, "schedule.phases", codes=_VALUES))
+    for problem, hit in wrong(context, "schedule.phases", codes=_VALUES):
+        if problem.code == "empty-value" and problem.path == "schedule.phases":
+            yield Hit(hit.start, hit.end, "none", fix=begun(design(context), problem.path))
+        else:
+            yield hit
 
 
 def size_split(context: Context) -> Iterator[Hit]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opdev.checks.design_fields import as_mapping, lacking, overwrite, settled, wrong
+from opdev.checks.design_fields import as_mapping, begun, lacking, overwrite, settled, wrong
 from opdev.checks.design_problems import below, design, fix_of, problems, related
 from opdev.design.derived import expected_tolerance
 from opdev.design.dtypes import fold_dtype, number, split_dtypes
@@ -120,6 +120,9 @@ def invariants(context: Context) -> Iterator[Hit]:
     how = _guessed(document.text("correctness.oracle"), _METHODS) or _UNWRITTEN
     yield from lacking(context, _INVARIANTS, values=lambda _: {"test_method": how})
     for problem, hit in wrong(context, _INVARIANTS, codes=("empty-value", "wrong-type")):
+        if problem.code == "empty-value" and problem.path == _INVARIANTS:
+            yield Hit(hit.start, hit.end, "none", fix=begun(document, problem.path))
+            continue
         node = document.get(problem.path)
         item = problem.code == "wrong-type" and problem.path.endswith("]")
         fix = as_mapping(node, "invariant", {"test_method": how, "case": _UNWRITTEN}) if item else None
@@ -166,7 +169,9 @@ def cases(context: Context) -> Iterator[Hit]:
     ):
         node = document.get(problem.path)
         message, fix = hit.message, None
-        if node is not None and problem.code == "wrong-enum" and problem.args["nearest"]:
+        if problem.code == "empty-value" and problem.path == _CASES:
+            message, fix = "none", begun(document, problem.path)
+        elif node is not None and problem.code == "wrong-enum" and problem.args["nearest"]:
             message, fix = "near", fix_of(replace(node, str(problem.args["nearest"])), title="near")
         elif node is not None and problem.code == "wrong-type" and node.key is None and node.kind == "scalar":
             more = {"shape": _UNWRITTEN, "category": _guessed(node.text, _CATEGORIES)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import dedent
 from typing import NamedTuple
 
 from opdev.design.document import DesignDocument
@@ -93,12 +94,14 @@ def insert_in_order(
 
 
 def fill(document: DesignDocument, node: Node, value: str) -> Change | None:
-    """Text for an entry that has none (nothing, ``[]``, ``{}``) behind its colon; as in ``insert``."""
+    """Text for an entry that has none (nothing, ``[]``, ``{}``, also on a line of its own); as in ``insert``."""
     if node.alias or not node.empty or node.key_start < 0 or node.parent is None:
         return None
     colon = document.data.find(b":", node.key_end, max(node.end, node.key_end + 1)) + 1
-    if not colon or b"\n" in document.data[colon : node.end] or b"\r" in document.data[colon : node.end]:
+    if not colon:
         return None
+    if b"\n" in document.data[colon : node.end] or b"\r" in document.data[colon : node.end]:
+        return _fill_own_line(document, node, value)
     end = max(colon, node.end)
     if "\n" not in value:
         return Change(colon, end, f" {value}")
@@ -111,6 +114,16 @@ def fill(document: DesignDocument, node: Node, value: str) -> Change | None:
     except UnicodeDecodeError:
         return None
     return Change(colon, stop, comment + newline + _body(value.rstrip("\n"), newline, indent))
+
+
+def _fill_own_line(document: DesignDocument, node: Node, value: str) -> Change | None:
+    """The template's ``[]`` below its key: what comes instead starts where it stands."""
+    before = _before(document, _line_start(document, node.start), node.start)
+    written = document.data[node.start : node.end]
+    if before.strip(b" >") or written not in (b"[]", b"{}", b'""', b"''"):
+        return None
+    between = document.source.newline + _indent(before)
+    return Change(node.start, node.end, between.join(dedent(value).rstrip("\n").split("\n")))
 
 
 def append(document: DesignDocument, sequence: Node, item: str) -> Change | None:
