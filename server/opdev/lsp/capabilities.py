@@ -12,10 +12,13 @@ import opdev
 from opdev.lsp.client import Client
 
 FIX_ALL = "source.fixAll.opdev"
+SHOW_GATE = "opdev.showGate"
 FEATURES = frozenset({
     "textDocument/hover", "textDocument/completion", "completionItem/resolve", "textDocument/signatureHelp",
     "textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/codeAction", "codeAction/resolve",
-    "textDocument/inlayHint", "inlayHint/resolve",
+    "textDocument/inlayHint", "inlayHint/resolve", "textDocument/documentLink", "textDocument/definition",
+    "textDocument/references", "textDocument/prepareRename", "textDocument/rename", "textDocument/codeLens",
+    "workspace/executeCommand",
 })  # fmt: skip
 """Requests that are served with lsprotocol's types (a test holds this against what is registered)."""
 TOOLTIPS = "textDocument.inlayHint.resolveSupport.properties"
@@ -36,6 +39,18 @@ def initialize_result(client: Client) -> dict[str, Any]:
     }
     if client.can("textDocument.inlayHint"):
         offered["inlayHintProvider"] = {"resolveProvider": client.lists(TOOLTIPS, "tooltip")}
+    for name in ("documentLink", "codeLens"):
+        if client.can(f"textDocument.{name}"):
+            offered[f"{name}Provider"] = {"resolveProvider": False}
+    for name in ("definition", "references"):
+        if client.can(f"textDocument.{name}"):
+            offered[f"{name}Provider"] = True
+    if client.can("textDocument.rename"):
+        prepares = client.can("textDocument.rename.prepareSupport")
+        offered["renameProvider"] = {"prepareProvider": True} if prepares else True
+    own = client.options.get("commands")
+    if client.can("workspace.executeCommand") and not (isinstance(own, list) and SHOW_GATE in own):
+        offered["executeCommandProvider"] = {"commands": [SHOW_GATE]}
     if client.can("textDocument.codeAction.codeActionLiteralSupport"):
         offered["codeActionProvider"] = {
             "codeActionKinds": ["quickfix", FIX_ALL],

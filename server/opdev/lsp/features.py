@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from opdev.lsp import actions, completion, dsl_completion, folding, hints, hover, signature, symbols
+from opdev.lsp import (
+    actions,
+    completion,
+    doclinks,
+    dsl_completion,
+    folding,
+    gates,
+    hints,
+    hover,
+    navigate,
+    rename,
+    signature,
+    symbols,
+)
 from opdev.lsp.designs import is_design, settled
 
 if TYPE_CHECKING:
@@ -22,6 +35,15 @@ def register(server: Typed) -> None:
     server.provide_settled(types.TEXT_DOCUMENT_FOLDING_RANGE, folding.folding)
     server.provide_settled(types.TEXT_DOCUMENT_INLAY_HINT, hints.hints, [])
     server.provide(types.INLAY_HINT_RESOLVE, hints.resolve)
+    server.provide_settled(types.TEXT_DOCUMENT_DOCUMENT_LINK, doclinks.doclinks, [])
+    server.provide_settled(types.TEXT_DOCUMENT_DEFINITION, navigate.definition)
+    server.provide_settled(types.TEXT_DOCUMENT_REFERENCES, navigate.references)
+    server.provide_settled(types.TEXT_DOCUMENT_PREPARE_RENAME, rename.prepare)
+    server.provide_settled(types.TEXT_DOCUMENT_RENAME, rename.rename)
+    server.provide_settled(types.TEXT_DOCUMENT_CODE_LENS, gates.lens, [])
+    # pygls' own answer to this one would come first.
+    server.protocol.fm.builtin_features.pop(types.WORKSPACE_EXECUTE_COMMAND, None)
+    server.provide(types.WORKSPACE_EXECUTE_COMMAND, gates.show_gate)
     server.provide(types.CODE_ACTION_RESOLVE, actions.resolve)
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION)

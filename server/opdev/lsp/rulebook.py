@@ -51,7 +51,7 @@ class Rulebook:
         self.settings = settings
         self.problems: dict[str, Problem] = {}
         self._watchdog = watchdog
-        self._configs = config.Configs(overrides=self._over)
+        self.configs = config.Configs(overrides=self._over)
         self.good: dict[str, config.Resolved] = dict(before.good) if before is not None else {}
         self._folders: dict[str, config.Resolved] = {}
         self._linters: dict[int, Linter] = {}
@@ -82,7 +82,7 @@ class Rulebook:
         found = self._folders.get(folder)
         if found is None:
             try:
-                found = self.good[folder] = self._configs.for_folder(folder)
+                found = self.good[folder] = self.configs.for_folder(folder)
             except config.ConfigError as error:
                 self.problems[error.path] = Problem(error.path, error.line, error.problem)
             except PageError as error:
