@@ -13,7 +13,7 @@ from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 
 _SPLIT = re.compile(r"[\s,，、;；/]+")
-_ID = re.compile(r"[A-Za-z][A-Za-z0-9.-]*(?:_[A-Za-z0-9.-]+)+\Z")
+_ID = re.compile(r"[^\W\d_][\w.-]*_[\w.-]+\Z")
 
 
 def unknown(context: Context) -> Iterator[Hit]:
