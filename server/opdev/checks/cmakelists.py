@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from opdev.checks.designed import design_of, note, said, shown
 from opdev.checks.statements import lines_after
 from opdev.facts.build import targets
+from opdev.facts.scripts import binaries
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit
+from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import cmake
 from opdev.syntax.tree import ancestor
 
@@ -115,7 +117,21 @@ def target_name_mismatch(context: Context) -> Iterator[Hit]:
     if not built or operator in names or any("$" in n for n in names) or operator in outputs:
         return
     name = built[0].command.args[0]
-    yield Hit(name.start, name.end, args={"name": names[0], "operator": operator})
+    related = tuple(_wanted_by(context, operator))
+    yield Hit(name.start, name.end, args={"name": names[0], "operator": operator}, related=related)
+
+
+def _wanted_by(context: Context, operator: str) -> Iterator[Related]:
+    """Who calls the binary by the operator's name: the design, and the scripts that start it."""
+    project = context.project
+    document = design_of(project) if project is not None else None
+    named = said(document, "meta.op_name") if document is not None else None
+    if document is not None and named is not None and named.text == operator:
+        yield shown(document, named, "设计里的算子名", "the operator's name in the design")
+    for file in project.files("run-script", "perf-script") if project is not None else ():
+        started = next((b for b in binaries(file) if b.name == operator), None)
+        if started is not None:
+            yield Related(started.start, started.end, note("脚本启动的是它", "what the script starts"), file.path)
 
 
 def in_tree_helper(context: Context) -> Iterator[Hit]:
