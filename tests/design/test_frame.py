@@ -277,6 +277,7 @@ def test_assumptions_and_questions(document, row, code, arg):
         ("**pass** | 8 个 AIV", []),
         ("通过 | 8 个 AIV", ["review-result"]),
         ("n/a | 8 个 AIV", ["review-result"]),
+        ("否 | 8 个 AIV", ["review-result"]),
         (" | 8 个 AIV", ["review-result"]),
         ("FAIL | 只用了 1 条链路", ["review-fail"]),
         ("不通过 | 只用了 1 条链路", ["review-fail", "review-result"]),
@@ -324,6 +325,19 @@ def test_a_ticked_box_is_held_against_the_document(document, old, new, box):
     assert doc.data[found[f"7.{box}"].start : found[f"7.{box}"].end] == b"[x]"
     if box not in ("dsl", "schedule", "correctness", "performance"):
         assert f"7.{box}" not in before
+
+
+@pytest.mark.parametrize(
+    ("cell", "fires"),
+    [("| required_flags | — |", 0), ("| required_flags | |", 1), ("| target | — |", 1), ("| perf_command | |", 0)],
+)
+def test_a_dash_says_none_where_none_is_an_answer(document, cell, fires):
+    doc = document(
+        "## 2. Canonical DSL\n\n```yaml\ndsl_version: '0.3'\nmeta: {performance_required: false}\n```\n\n"
+        f"## 6. 契约\n\n### 6.1 编译\n\n| 字段 | 内容 |\n|---|---|\n{cell}\n"
+    )
+
+    assert codes(doc).count("contract-empty") == fires
 
 
 def test_another_tools_design_is_left_alone(document):

@@ -220,20 +220,20 @@ GRIDS = {
 }  # fmt: skip
 
 
-def _box(key: str, zh: str, en: str, pattern: str) -> Row:
-    return Row(key, zh, en, pattern, (zh,))
+def _box(key: str, zh: str, en: str, pattern: str, text: str) -> Row:
+    return Row(key, zh, en, pattern, (text,))
 
 
 BOXES = (
-    _box("dsl", "Canonical DSL 完整，没有 replace_me，也没有阻塞代码生成的未决问题", "the DSL is complete", r"\bdsl\b|replace_me"),
-    _box("confirmed", "op_name 与 dtype 已由用户确认，记在 source.user_confirmations", "op_name and dtype are confirmed", r"user_confirmations|(?:op_name|dtype).*确认|确认.*(?:op_name|dtype)|confirmed"),
-    _box("capability", "六个能力域都已分类，需新实现的项有设计方案和验证方式", "the six domains are classified", r"capability|能力"),
-    _box("schedule", "core_partition、tiling、phases 可以照着实现", "the schedule can be built", r"core_partition|tiling|分核|\bphases\b"),
-    _box("correctness", "每条不变量都有测试方法和用例，用例矩阵含 stress 与边界用例", "invariants and cases are complete", r"invariant|不变量|case_matrix|用例"),
-    _box("performance", "baseline_search、baseline_target、min_scale 已填写", "baseline and scale are filled in", r"baseline|min_scale|基线|性能"),
-    _box("review", "设计评审 12 行都已填写，没有 fail，拓扑、带宽与分核有数字", "the review has twelve rows and no fail", r"review|评审|走读"),
-    _box("boundary", "实现边界清楚：main.cpp 只编排一个 PE，golden 与比对在 Python", "the boundary is clear", r"边界清|实现边界|boundary|main\.cpp"),
-    _box("contract", "编译与测试契约的命令可以直接执行，写明了 Python 环境", "the contracts can be run", r"contract|契约"),
+    _box("dsl", "DSL 完整", "the DSL is complete", r"\bdsl\b|replace_me", "Canonical DSL 完整，没有 replace_me，也没有阻塞代码生成的未决问题"),
+    _box("confirmed", "op_name 与 dtype 已确认", "op_name and dtype are confirmed", r"user_confirmations|(?:op_name|dtype).*确认|确认.*(?:op_name|dtype)|confirmed", "op_name 与 dtype 已由用户确认，记在 source.user_confirmations"),
+    _box("capability", "能力域已分类", "the six domains are classified", r"capability|能力", "六个能力域都已分类，需新实现的项有设计方案和验证方式"),
+    _box("schedule", "调度可实现", "the schedule can be built", r"core_partition|tiling|分核|\bphases\b", "core_partition、tiling、phases 可以照着实现"),
+    _box("correctness", "不变量与用例", "invariants and cases are complete", r"invariant|不变量|case_matrix|用例", "每条不变量都有测试方法和用例，用例矩阵含 stress 与边界用例"),
+    _box("performance", "基线与规模", "baseline and scale are filled in", r"baseline|min_scale|基线|性能", "baseline_search、baseline_target、min_scale 已填写"),
+    _box("review", "设计评审", "the review has twelve rows and no fail", r"review|评审|走读", "设计评审 12 行都已填写，没有 fail，拓扑、带宽与分核有数字"),
+    _box("boundary", "实现边界", "the boundary is clear", r"边界清|实现边界|boundary|main\.cpp", "实现边界清楚：main.cpp 只编排一个 PE，golden 与比对在 Python"),
+    _box("contract", "编译与测试契约", "the contracts can be run", r"contract|契约", "编译与测试契约的命令可以直接执行，写明了 Python 环境"),
 )  # fmt: skip
 BOX_ORDER = (
     "review", "contract", "boundary", "confirmed", "capability", "correctness", "performance", "schedule", "dsl",

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from opdev.design.document import DesignDocument
 from opdev.design.frame import BOXES, QUESTION
-from opdev.design.frame_find import sections, topic
-from opdev.design.frame_tables import anchor, names
+from opdev.design.frame_find import anchor, names, sections, topic
 from opdev.design.markdown import Box, boxes
 from opdev.design.problems import Problem
 

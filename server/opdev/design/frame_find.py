@@ -148,3 +148,26 @@ def spot(row: list[Cell], index: int | None) -> tuple[int, int]:
     if found is None or not found.text:
         found = next((c for c in row if c.text), row[0])
     return found.start, found.end
+
+
+def rows_of(table: Table) -> list[list[Cell]]:
+    """The rows that say anything."""
+    return [row for row in table.rows if any(c.text for c in row)]
+
+
+def names(rows: list[Row]) -> dict[str, object]:
+    """The args of a problem with rows that are not there."""
+    return {
+        "missing_zh": "、".join(row.zh for row in rows),
+        "missing_en": ", ".join(row.en for row in rows),
+        "keys": tuple(row.key for row in rows),
+        "count": len(rows),
+    }
+
+
+def anchor(document: DesignDocument, number: str) -> tuple[int, int]:
+    """What to underline for something a section lacks: its heading."""
+    heading = sections(document).get(number)
+    if heading is None:
+        heading = document.headings[0] if document.headings else None
+    return (heading.start, heading.end) if heading is not None else document.source.line_range(0)

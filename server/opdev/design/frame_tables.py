@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
-from opdev.design.cross_data import reduces
 from opdev.design.document import DesignDocument
 from opdev.design.frame import (
-    CLASSES,
-    DOMAINS,
     GRIDS,
     MEASURED,
-    NEW,
     OPTIONAL_FIELDS,
     RESULTS,
     REVIEW,
     SECTIONS,
     Row,
 )
+from opdev.design.frame_capability import judge_capability
 from opdev.design.frame_find import (
+    anchor,
     columns,
     is_prompt,
+    names,
     own_stop,
     plain,
+    rows_of,
     sections,
     spot,
     table_of,
@@ -33,7 +32,7 @@ from opdev.design.frame_find import (
     topic,
     topics,
 )
-from opdev.design.markdown import Cell, Heading, Table
+from opdev.design.markdown import Cell, Heading
 from opdev.design.problems import Problem, flag
 
 # Every code, and the args its messages may use.  A path is the section's number, and the row's key.
@@ -63,25 +62,17 @@ _CRITICAL = re.compile(
     r"|(?:通信|结果|输出)语义|(?:communication|result) semantics|semantics\.(?:communication|result)",
     re.IGNORECASE,
 )
-_VERIFIED = re.compile(r"验证|测试|用例|比对|对拍|golden|verif|\btests?\b|\bcases?\b", re.IGNORECASE)
-_NO_GAP = re.compile(r"no known gaps?|(?:无|没有|不存在|未发现)(?:已知)?(?:的)?(?:能力)?(?:缺口|gap)", re.IGNORECASE)
-_ATOMIC = re.compile(r"atomic-add-pattern|SetAtomic\w*|atomic\s?add|原子累?加", re.IGNORECASE)
 _NUMBER = re.compile(r"\d|[一二两三四五六七八九十百]+\s*(?:条|路|倍|成|张)")
 _PLACE = re.compile(
     r"链路|peer|对端|分核|同步|barrier|\bUB\b|HCCS|RDMA|HBM|\bL2\b|\bGM\b|signal|信号|launch|启动", re.IGNORECASE
 )
 _NOT_APPLICABLE = re.compile(r"不适用|不涉及|\bn/?a\b|单\s?PE", re.IGNORECASE)
+# Not yes and no: some rows ask whether there is something that should not be.
 _ANSWERS = {
-    "pass": "pass", "passed": "pass", "通过": "pass", "ok": "pass", "yes": "pass", "是": "pass", "✓": "pass", "✔": "pass",
+    "pass": "pass", "passed": "pass", "通过": "pass", "ok": "pass", "✓": "pass", "✔": "pass",
     "✅": "pass", "满足": "pass", "符合": "pass", "fail": "fail", "failed": "fail", "不通过": "fail", "未通过": "fail",
-    "否": "fail", "no": "fail", "✗": "fail", "✘": "fail", "❌": "fail", "失败": "fail", "不满足": "fail",
+    "✗": "fail", "✘": "fail", "❌": "fail", "失败": "fail", "不满足": "fail",
 }  # fmt: skip
-_CLASS_WORDS = {
-    "复用": CLASSES[0], "直接复用": CLASSES[0], "已有": CLASSES[0], "reuse": CLASSES[0], "reusable": CLASSES[0],
-    "适配": CLASSES[1], "需要适配": CLASSES[1], "adapt": CLASSES[1], "adaptation": CLASSES[1], "needs adaptation": CLASSES[1],
-    "新实现": NEW, "需实现": NEW, "需要新实现": NEW, "新增": NEW, "需新增": NEW, "新开发": NEW, "自研": NEW, "new": NEW,
-}  # fmt: skip
-_DOMAIN_WORD = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(d.key for d in DOMAINS)})", re.IGNORECASE)
 _STRUCTURE = re.compile(
     r"\bphases?\b|\btiling\b|core_?partition|\binvariants?\b|分核|切分方案|阶段划分|执行阶段|不变量|不变式",
     re.IGNORECASE,
@@ -90,27 +81,9 @@ _STRUCTURE = re.compile(
 
 def judge(document: DesignDocument) -> list[Problem]:
     """Everything wrong around the DSL but the boxes."""
-    found = [*_missing_sections(document), *_assumptions(document), *_capability(document), *_review(document)]
+    found = [*_missing_sections(document), *_assumptions(document), *judge_capability(document), *_review(document)]
     found += [*_rows_missing(document, "4", "boundary-missing"), *_contract(document), *_duplicates(document)]
     return [*found, *_prompts(document)]
-
-
-def names(rows: list[Row]) -> dict[str, object]:
-    """The args of a problem with rows that are not there."""
-    return {
-        "missing_zh": "、".join(row.zh for row in rows),
-        "missing_en": ", ".join(row.en for row in rows),
-        "keys": tuple(row.key for row in rows),
-        "count": len(rows),
-    }
-
-
-def anchor(document: DesignDocument, number: str) -> tuple[int, int]:
-    """What to underline for something a section lacks: its heading."""
-    heading = sections(document).get(number)
-    if heading is None:
-        heading = document.headings[0] if document.headings else None
-    return (heading.start, heading.end) if heading is not None else document.source.line_range(0)
 
 
 def _missing_sections(document: DesignDocument) -> Iterator[Problem]:
@@ -137,15 +110,11 @@ def _says_something(document: DesignDocument, heading: Heading) -> bool:
     )
 
 
-def _rows(table: Table) -> list[list[Cell]]:
-    return [row for row in table.rows if any(c.text for c in row)]
-
-
 def _assumptions(document: DesignDocument) -> Iterator[Problem]:
     confirmations = table_of(document, "1.1")
     if confirmations is not None:
         _, _, state = columns(GRIDS["1.1"], confirmations)
-        for row in _rows(confirmations) if state is not None else ():
+        for row in rows_of(confirmations) if state is not None else ():
             known = topic(text(row, 0), "1.1")
             if known is not None and not re.search(
                 r"(?<!un)confirmed|(?<![待未])确认", text(row, state), re.IGNORECASE
@@ -155,7 +124,7 @@ def _assumptions(document: DesignDocument) -> Iterator[Problem]:
         kind, content, blocking = columns(GRIDS["1.3"], table)
         if kind is None or content is None:
             continue
-        for row in _rows(table):
+        for row in rows_of(table):
             what, said, block = text(row, kind), text(row, content), text(row, blocking)
             if is_prompt(said) or is_prompt(block):
                 continue
@@ -169,81 +138,6 @@ def _assumptions(document: DesignDocument) -> Iterator[Problem]:
                 yield Problem("assumption-critical", "1.3", *spot(row, content), {"word": word.group()})
 
 
-def _capability(document: DesignDocument) -> Iterator[Problem]:
-    if "3" not in sections(document):
-        return
-    grid, table = GRIDS["3"], table_of(document, "3")
-    if table is None:
-        missing = ", ".join(column.title for column in grid.columns)
-        yield Problem("columns-missing", "3", *anchor(document, "3"), {"number": "3", "missing": missing})
-        return
-    where = (table.header[0].start, table.header[-1].end) if table.header else (table.start, table.end)
-    need, _, kind, plan, _ = taken = columns(grid, table)
-    lacking = [column.title for column, index in zip(grid.columns, taken, strict=True) if index is None]
-    if lacking:
-        yield Problem("columns-missing", "3", *where, {"number": "3", "missing": ", ".join(lacking)})
-    rows = _rows(table)
-    spoken = {d.key for row in rows for d in topics(text(row, need or 0), "3")}
-    spoken |= {word for row in rows for cell in row for word in _domain_words(cell.text)}
-    absent = [d for d in DOMAINS if d.key not in spoken]
-    if absent:
-        yield Problem("domain-missing", "3", *where, names(absent))
-    new = settled = 0
-    for row in rows if kind is not None else ():
-        value, name = text(row, kind), text(row, need or 0)[:40]
-        if is_prompt(value):
-            continue
-        if value not in CLASSES:
-            args = {"value": value, "nearest": _class(value), "allowed": ", ".join(CLASSES), "name": name}
-            yield Problem("class-unknown", "3", *spot(row, kind), args)
-            continue
-        settled += 1
-        new += value == NEW
-        lacks = (
-            _plan_lacks(text(row, plan), " ".join(c.text for c in row)) if value == NEW and plan is not None else None
-        )
-        if lacks is not None:
-            args = {"name": name, "missing_zh": lacks[0], "missing_en": lacks[1]}
-            yield Problem("gap-unplanned", "3", *spot(row, plan), args)
-    heading = sections(document)["3"]
-    if (
-        rows
-        and settled == len(rows)
-        and not new
-        and not _NO_GAP.search(document.source.text(heading.end, heading.stop))
-    ):
-        yield Problem("gap-unstated", "3", *anchor(document, "3"))
-    compute = next(
-        (row for row in rows if any(d.key == "compute" for d in topics(text(row, need or 0), "3")[:1])), None
-    )
-    if compute is not None and reduces(document):
-        said = " ".join(c.text for c in compute)
-        if not _ATOMIC.search(said) and not any(is_prompt(c.text) for c in compute):
-            yield Problem("accumulation-unchosen", "3", *spot(compute, need), {"name": text(compute, need)[:40]})
-
-
-@lru_cache(maxsize=4096)
-def _domain_words(said: str) -> frozenset[str]:
-    """The domains a cell calls by their English names."""
-    return frozenset(word.lower() for word in _DOMAIN_WORD.findall(said))
-
-
-def _class(value: str) -> str | None:
-    bare = re.split(r"[（(，,；;：: ]", value.strip().lower())[0]
-    if value.lower() in _CLASS_WORDS:
-        return _CLASS_WORDS[value.lower()]
-    return bare if bare in CLASSES else _CLASS_WORDS.get(bare)
-
-
-def _plan_lacks(plan: str, row: str) -> tuple[str, str] | None:
-    """What a row of something new does not say, in both languages."""
-    if is_prompt(plan):
-        return None
-    if len(plan) < 8:
-        return "缺口原因、设计方案和验证方式", "why nothing fits, the design and how it is verified"
-    return None if _VERIFIED.search(row) else ("验证方式", "how it is verified")
-
-
 def _rows_missing(document: DesignDocument, number: str, code: str) -> Iterator[Problem]:
     """Rows of the frame that a section's table (or, without one, its text) does not have."""
     heading = sections(document).get(number)
@@ -251,7 +145,7 @@ def _rows_missing(document: DesignDocument, number: str, code: str) -> Iterator[
         return
     table = table_of(document, number)
     if table is not None:
-        said = [text(row, 0) for row in _rows(table)]
+        said = [text(row, 0) for row in rows_of(table)]
     else:
         said = document.source.text(heading.end, heading.stop).splitlines()
     spoken = {row.key for line in said for row in topics(line, number)}
@@ -271,7 +165,7 @@ def _review(document: DesignDocument) -> Iterator[Problem]:
     check, result, why = (i if i is not None else n for n, i in enumerate(columns(grid, table)))
     seen: set[str] = set()
     other = 0
-    for row in _rows(table):
+    for row in rows_of(table):
         name = text(row, check)
         known = topic(name, "5")
         other += known is None or known.key in seen
@@ -318,9 +212,14 @@ def _contract(document: DesignDocument) -> Iterator[Problem]:
                 args = {"number": number, **names(wanted)}
                 yield Problem(problem.code, number, problem.start, problem.end, args)
         table = table_of(document, number)
-        for row in _rows(table) if table is not None else ():
+        for row in rows_of(table) if table is not None else ():
             known = topic(text(row, 0), number)
-            if known is not None and not any(plain(c.text).strip("-—") for c in row[1:]):
+            if known is None or any(plain(c.text).strip("-—") for c in row[1:]):
+                continue
+            # A dash says "none", and of some fields that is an answer.
+            dash = any(c.text for c in row[1:]) and (known.key == "required_flags" or known.key in OPTIONAL_FIELDS)
+            switch = OPTIONAL_FIELDS.get(known.key)
+            if not dash and (switch is None or flag(document, switch) is not False):
                 yield Problem("contract-empty", f"{number}.{known.key}", *spot(row, 0), {"name": known.key})
 
 

@@ -55,7 +55,7 @@ def body_text(number: str, given: Values) -> list[str]:
         return grid_text(GRIDS[number], given)
     if number == "1.2":
         return [_FUNCTION]
-    return [f"- [ ] {row.zh}" for row in BOXES] if number == "7" else []
+    return [f"- [ ] {row.cells[0]}" for row in BOXES] if number == "7" else []
 
 
 def section_text(number: str, given: Values) -> list[str]:
@@ -253,7 +253,7 @@ def add_boxes(document: DesignDocument, keys: Iterable[str]) -> Change | None:
     heading, wanted = sections(document).get("7"), set(keys)
     if heading is None:
         return None
-    lines = [f"- [ ] {row.zh}" for row in BOXES if row.key in wanted]
+    lines = [f"- [ ] {row.cells[0]}" for row in BOXES if row.key in wanted]
     there = boxes(document.data, heading.end, heading.stop)
     if not there:
         return add_below(document, heading, lines)
