@@ -72,6 +72,7 @@ def test_every_option_named_is_one(readme):
         options(parser("en").format_help())
         | options(help_of("opdev.lsp.cli"))
         | options(help_of("opdev.cli", "rule", "new"))
+        | options(help_of("opdev.cli", "gate"))
     )
 
     assert options(readme) - known == set()
