@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from opdev.checks.design_fields import expected_zh, overwrite
 from opdev.checks.design_problems import design, fix_of, parent_of, problems
+from opdev.design.markdown import line_start
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 _PROMPT = re.compile(r"\[[^\[\]\r\n]*[\u4e00-\u9fff][^\[\]\r\n]*\]")
 _MAYBE = re.compile(rb"\[|replace_me|pass/fail|yes/no")
-_PROMPT_LINE = re.compile(rb"^[ \t]*(?:>[ \t]*)*(\[[^\[\]\r\n]+\])[ \t]*(?=\r?$)", re.M)
+_PROMPT_LINE = re.compile(rb"\[[^\[\]\r\n]+\](?=[ \t]*(?:[\r\n]|\Z))")
+_MARGIN = re.compile(rb"[ \t]*(?:>[ \t]*)*")
 
 
 def placeholders(context: Context) -> Iterator[Hit]:
@@ -41,9 +43,12 @@ def placeholders(context: Context) -> Iterator[Hit]:
                     yield Hit(cell.start, cell.end, "prompt", {"text": cell.text})
     fences = [(fence.start, fence.end) for fence in document.fences]
     for match in _PROMPT_LINE.finditer(context.data):
-        text = match.group(1).decode("utf-8", "replace")
-        if _PROMPT.fullmatch(text) and not any(start <= match.start() < end for start, end in fences):
-            yield Hit(*match.span(1), "prompt", {"text": text})
+        text = match.group().decode("utf-8", "replace")
+        if not _PROMPT.fullmatch(text) or any(start <= match.start() < end for start, end in fences):
+            continue
+        margin = context.data[line_start(context.data, match.start()) : match.start()]
+        if _MARGIN.fullmatch(margin):
+            yield Hit(*match.span(), "prompt", {"text": text})
 
 
 def _derived(document: DesignDocument, problem: Problem) -> Fix | None:

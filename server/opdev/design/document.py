@@ -68,6 +68,7 @@ class DesignDocument:
     def __init__(self, file: File) -> None:
         self.file = file
         self.fences = [_fence(f, r) for f in file.regions if f.language == "yaml" and (r := f.region) is not None]
+        self._by_path: dict[str, Node | None] = {}
         self._give_roles()
 
     @property
@@ -139,7 +140,11 @@ class DesignDocument:
 
     def get(self, path: str) -> Node | None:
         """The DSL's node at ``schedule.core_partition.mode``."""
-        return self.root.at(path) if self.root else None
+        try:
+            return self._by_path[path]
+        except KeyError:
+            node = self._by_path[path] = self.root.at(path) if self.root else None
+            return node
 
     def text(self, path: str) -> str:
         """The DSL's text at a path; empty where there is none."""

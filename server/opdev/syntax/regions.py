@@ -76,7 +76,7 @@ def _fences(file: File) -> list[File]:
     data = file.data
     found: list[File] = []
     at = 0
-    while match := _FENCE.search(data, at):
+    while match := _opening(data, at):
         prefix, ticks = match.group("prefix"), match.group("ticks")
         if ticks[:1] == b"`" and b"`" in match.group("info"):
             at = match.end()
@@ -99,6 +99,21 @@ def _fences(file: File) -> list[File]:
     return found
 
 
+def _opening(data: bytes, at: int) -> re.Match[bytes] | None:
+    """The next line from ``at`` that opens a fence; ticks are found by a search, which is what long documents need."""
+    seen = at
+    while True:
+        ticks, tildes = data.find(b"```", seen), data.find(b"~~~", seen)
+        found = min(ticks, tildes) if ticks >= 0 and tildes >= 0 else max(ticks, tildes)
+        if found < 0:
+            return None
+        line = data.rfind(b"\n", 0, found) + 1
+        match = _FENCE.match(data, line) if line >= at else None
+        if match is not None:
+            return match
+        seen = _next_line(data, found)
+
+
 def _close(data: bytes, begin: int, ticks: bytes, quotes: int) -> tuple[int, int]:
     """Where a fence's text stops, and where the text after the fence goes on.
 
@@ -108,8 +123,15 @@ def _close(data: bytes, begin: int, ticks: bytes, quotes: int) -> tuple[int, int
     at = begin
     while at < len(data):
         if not quotes:
-            found = re.compile(b"^" + closing.pattern, re.MULTILINE).search(data, at)
-            return (found.start(), _next_line(data, found.end())) if found else (len(data), len(data))
+            tick = data.find(ticks, at)
+            if tick < 0:
+                return len(data), len(data)
+            line = data.rfind(b"\n", 0, tick) + 1
+            found = closing.match(data, line)
+            if found:
+                return line, _next_line(data, found.end())
+            at = _next_line(data, tick)
+            continue
         after = _past_quotes(data, at, quotes)
         if after is None:
             return at, at
