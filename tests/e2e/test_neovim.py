@@ -12,16 +12,14 @@ from pathlib import Path
 import pytest
 
 NVIM = shutil.which("nvim")
-SCRIPT = Path(__file__).with_name("neovim.lua")
+HERE = Path(__file__).parent
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(NVIM is None, reason="Neovim is not installed")]
 
 
-def test_open_see_fix_and_type(tmp_path):
-    scripts = tmp_path / "中文 work" / "custom-ops" / "demo" / "scripts"
-    scripts.mkdir(parents=True)
-    path, result = scripts / "run.sh", tmp_path / "result.json"
-    path.write_text('# 注释 😀\nIPPORT="tcp://127.0.0.1:27010"  # 端点\necho\n', encoding="utf-8")
+def edit(tmp_path, script, path):
+    """Run a script in Neovim on a file of ``中文 work``; what the script said."""
+    result = tmp_path / "result.json"
     env = {
         **os.environ,
         "OPDEV_PYTHON": sys.executable,
@@ -34,14 +32,81 @@ def test_open_see_fix_and_type(tmp_path):
         "XDG_STATE_HOME": str(tmp_path / "state"),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
     }
-    done = subprocess.run([NVIM, "--headless", "--clean", "-S", str(SCRIPT)], env=env, capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+    done = subprocess.run([NVIM, "--headless", "--clean", "-S", str(script)], env=env, capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
     assert result.exists(), done.stderr
     said = json.loads(result.read_text(encoding="utf-8"))
-
     assert "failed" not in said, (said, done.stderr)
-    assert said["diagnostic"]["line"] == 1
+    return said
+
+
+def test_open_see_fix_and_type(tmp_path):
+    scripts = tmp_path / "中文 work" / "custom-ops" / "demo" / "scripts"
+    scripts.mkdir(parents=True)
+    path = scripts / "run.sh"
+    path.write_text('# 注释 😀\nIPPORT="tcp://127.0.0.1:27010"  # 端点\necho\n', encoding="utf-8")
+    said = edit(tmp_path, HERE / "neovim.lua", path)
+
     assert (said["diagnostic"]["column"], said["diagnostic"]["last"]) == (7, 30)
     assert said["diagnostic"]["code"] == "hardcoded-endpoint"
     assert said["lines"] == ["# 注释 😀", 'IPPORT="${IPPORT:-tcp://127.0.0.1:27010}"  # 端点', "echo"]
     assert said["typed"] == '"tcp://127.0.0.1:1"'
     assert "hardcoded-endpoint" in said["hover"]
+
+
+DESIGN = """\
+# demo 设计 🚀
+
+## 2. Canonical DSL
+
+```yaml
+dsl_version: "0.3"
+meta:
+  op_name: demo
+  op_kind: collective
+  op_root: custom-ops/demo
+semantics:
+  local_compute: 无计算 😀
+  finalize: 等待全体 😀
+
+correctness:
+  case_matrix:
+    - {case: 大用例, shape: "[64M]", dtype: float16, n_pes: 8, category: stress}  # 😀
+```
+"""
+
+
+def test_a_design_is_completed_measured_and_renamed(tmp_path):
+    root = tmp_path / "中文 work" / "custom-ops" / "demo"
+    for folder in ("docs", "src", "scripts"):
+        (root / folder).mkdir(parents=True)
+    (root / "docs" / "design.md").write_text(DESIGN, encoding="utf-8")
+    (root / "CMakeLists.txt").write_text(
+        "project(demo)\nadd_executable(demo src/main.cpp src/demo_kernel.cpp)\n", encoding="utf-8"
+    )
+    (root / "src" / "demo_kernel.cpp").write_text(
+        'extern "C" __global__ __aicore__ void demo_fp16(GM_ADDR input)\n{\n}\n', encoding="utf-8"
+    )
+    (root / "src" / "main.cpp").write_text("// demo：主程序 😀\nint main()\n{\n    return 0;\n}\n", encoding="utf-8")
+    (root / "scripts" / "run.sh").write_text('"$ROOT/build/bin/demo" "$@"\n', encoding="utf-8")
+    said = edit(tmp_path, HERE / "design.lua", root / "docs" / "design.md")
+    new = root.parent / "ring_demo"
+    if not new.exists():
+        # Neovim before 0.10 moves no folders.
+        assert any("ring_demo" in message for message in said["messages"]), said
+        root.rename(new)
+
+    assert "result" in said["keys"]
+    assert said["completed"].startswith("  result: ")
+    assert "L · 128 MB/PE" in said["hint"]
+    assert "≥ 256 MB" in said["hint"]
+    assert said["hint_after"].endswith("category: stress}")
+    assert "128 MB" in said["hover"]
+    assert said["op_name"] == "  op_name: ring_demo"
+    kernel = new / "src" / "ring_demo_kernel.cpp"
+    assert kernel.exists(), said
+    assert "void ring_demo_fp16(" in kernel.read_text(encoding="utf-8")
+    assert "add_executable(ring_demo src/main.cpp src/ring_demo_kernel.cpp)" in (new / "CMakeLists.txt").read_text(
+        encoding="utf-8"
+    )
+    assert "/build/bin/ring_demo" in (new / "scripts" / "run.sh").read_text(encoding="utf-8")
+    assert "op_root: custom-ops/ring_demo" in (new / "docs" / "design.md").read_text(encoding="utf-8")

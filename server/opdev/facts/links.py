@@ -11,7 +11,7 @@ from opdev.syntax.file import File
 _MOST = 400
 """Paths of one document that are looked for on disk."""
 _PATH = re.compile(
-    rb"(?<![\w./\-\x80-\xff}])(?:\$\{?(?P<variable>\w+)\}?/)?(?P<path>(?:\.{1,2}/)*[A-Za-z_][\w.+-]*(?:/[\w.+-]+)*/?)"
+    rb"(?<![\w./\-}])(?:\$\{?(?P<variable>\w+)\}?/)?(?P<path>(?:\.{1,2}/)*[A-Za-z_][\w.+-]*(?:/[\w.+-]+)*/?)"
 )
 _FOLDERS = (
     "src/",

@@ -61,6 +61,8 @@ class Renaming:
     new: str
     changes: tuple[Change, ...]
     moves: tuple[tuple[str, str], ...] = ()
+    folder: str = ""
+    """The operator's folder, where that moves."""
     kept: tuple[Site, ...] = field(default=())
     """What keeps the old name: logs, and words of the C++ that are not the operator's."""
 
@@ -102,7 +104,9 @@ def renaming(project: Files, new: str, exists: Callable[[str], bool]) -> Renamin
                 f"不能改名为 {new}：{name} 已经存在（{target}），改名会与它冲突；请换一个名字，或先移走它",
                 f"cannot rename to {new}: {name} exists already ({target}) and would be in the way; choose another name or move it first",
             )
-    return Renaming(old, new, tuple(changes[key] for key in sorted(changes)), tuple(moves), tuple(kept))
+    return Renaming(
+        old, new, tuple(changes[key] for key in sorted(changes)), tuple(moves), folder[0] if folder else "", tuple(kept)
+    )
 
 
 def current_name(project: Files) -> str:

@@ -7,6 +7,7 @@ looked at by its path, and anything odd counts as absent.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -34,6 +35,7 @@ class Client:
     locale: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     capabilities: Mapping[str, Any] = field(default_factory=dict)
+    version: str = ""
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Client:
@@ -50,6 +52,7 @@ class Client:
             locale=locale if isinstance(locale, str) else _environment_locale(),
             options=options if isinstance(options, Mapping) else {},
             capabilities=capabilities if isinstance(capabilities, Mapping) else {},
+            version=str(info.get("version", "")) if isinstance(info, Mapping) else "",
         )
 
     def get(self, path: str) -> Any:
@@ -85,6 +88,12 @@ class Client:
     def pulls(self) -> bool:
         """Whether it asks for diagnostics of open documents by itself."""
         return self.can("textDocument.diagnostic")
+
+    @property
+    def moves_folders(self) -> bool:
+        """Whether its RenameFile takes folders, as the specification has it; Neovim's before 0.10 fails on them."""
+        found = re.match(r"v?(\d+)\.(\d+)", self.version)
+        return not (self.name == "Neovim" and found is not None and (int(found[1]), int(found[2])) < (0, 10))
 
     @property
     def lang(self) -> Lang:

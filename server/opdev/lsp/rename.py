@@ -25,8 +25,8 @@ _ELSEWHERE = {
     "en": "this is not the operator's name: rename it at op_name in design.md",
 }
 _BY_HAND = {
-    "zh": "文字已改，但编辑器不能移动文件。请自行移动：{moves}",
-    "en": "The text was renamed, but this editor cannot move files. Move them yourself: {moves}",
+    "zh": "文字已改，这些编辑器移动不了，请自行移动：{moves}",
+    "en": "The text was renamed; what this editor cannot move is yours to move: {moves}",
 }
 
 
@@ -74,9 +74,12 @@ def _edit(session: Session, plan: Renaming, lang: Lang) -> types.WorkspaceEdit:
     moves = session.client.can("workspace.workspaceEdit.documentChanges") and session.client.lists(
         "workspace.workspaceEdit.resourceOperations", "rename"
     )
-    if plan.moves and not moves:
-        shown = ", ".join(f"{old} → {new.rpartition('/')[2]}" for old, new in plan.moves)
-        message = {"type": 3, "message": _BY_HAND[lang].format(moves=shown)}
+    moved = plan.moves if moves else ()
+    if moved and not session.client.moves_folders:
+        moved = tuple((old, new) for old, new in moved if old != plan.folder)
+    by_hand = [f"{old} → {new.rpartition('/')[2]}" for old, new in plan.moves if (old, new) not in moved]
+    if by_hand:
+        message = {"type": 3, "message": _BY_HAND[lang].format(moves=", ".join(by_hand))}
         session.on_loop(session.notify, "window/showMessage", message)
     if not session.client.can("workspace.workspaceEdit.documentChanges"):
         changes = {
@@ -92,7 +95,7 @@ def _edit(session: Session, plan: Renaming, lang: Lang) -> types.WorkspaceEdit:
         )
     # The folder comes last: until then everything is where it was.
     options = types.RenameFileOptions(overwrite=False, ignore_if_exists=False)
-    for old, new in plan.moves if moves else ():
+    for old, new in moved:
         steps.append(types.RenameFile(session.uri_of(old), _beside(session.uri_of(old), old, new), options=options))
     return types.WorkspaceEdit(document_changes=steps)
 
