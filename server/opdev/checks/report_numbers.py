@@ -35,12 +35,10 @@ class _Known:
     values: list[tuple[float, File, PerfLine]] = field(default_factory=list)
 
     def holds(self, shown: Figure) -> bool:
-        step = 10.0**-shown.digits
-        wanted = shown.value or 0.0
-        return any(
-            abs(value - wanted) < step * (1 + 1e-9) or abs(value - wanted) <= abs(value) * 1e-6
-            for value, _, _ in self.values
-        )
+        """Whether a value rounds, or is cut off, to what is shown."""
+        step, wanted = 10.0**-shown.digits, shown.value or 0.0
+        noise = abs(wanted) * 1e-9 + step * 1e-6
+        return any(-step / 2 - noise <= value - wanted < step + noise for value, _, _ in self.values)
 
     def nearest(self, shown: Figure) -> tuple[float, File, PerfLine]:
         return min(self.values, key=lambda one: abs(one[0] - (shown.value or 0.0)))
