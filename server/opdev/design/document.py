@@ -33,7 +33,8 @@ INTAKE = "phase0_intake"
 _FRONT = re.compile(rb"\A---[ \t]*\r?\n(?:[^\n]*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 # A line that goes on with the document: the fence above it was never closed.
 _GOES_ON = re.compile(rb"^(?:## *[1-9][.\xe3 ]|`{3,}[A-Za-z])", re.MULTILINE)
-_TOP_KEY = re.compile(rb"^([A-Za-z_]\w*)[ ]*:", re.MULTILINE)
+# Behind a line end, which a search finds faster than a line's beginning.
+_TOP_KEY = re.compile(rb"\n([A-Za-z_]\w*)[ ]*:")
 
 
 @dataclass(slots=True)
@@ -204,13 +205,30 @@ def _reaches(node: Node, offset: int) -> bool:
 
 def _fence(file: File, region: Region) -> Fence:
     start = region.pieces[0][1]
-    found = _GOES_ON.search(file.data)
+    found = _goes_on(file.data)
     return Fence(file, region, start, region.to_host(len(file.data)), stop=found.start() if found else None)
+
+
+def _goes_on(data: bytes) -> re.Match[bytes] | None:
+    at = 0
+    while True:
+        # Few lines begin so: it is the others a long design has thousands of.
+        section, fence = data.find(b"##", at), data.find(b"```", at)
+        at = min(section, fence) if section >= 0 and fence >= 0 else max(section, fence)
+        if at < 0:
+            return None
+        if (at == 0 or data[at - 1 : at] == b"\n") and (found := _GOES_ON.match(data, at)):
+            return found
+        at += 1
 
 
 def _looks_like(fence: Fence) -> Role:
     """By its top-level keys, before it is parsed."""
-    keys = {k.decode() for k in _TOP_KEY.findall(fence.file.data[: fence.stop])}
+    return fence.file.memo(("looks-like", fence.stop), lambda: _role(fence.file.data[: fence.stop]))
+
+
+def _role(data: bytes) -> Role:
+    keys = {k.decode() for k in _TOP_KEY.findall(b"\n" + data)}
     if INTAKE in keys:
         return "intake"
     return "dsl" if "dsl_version" in keys or len(keys & set(SECTIONS)) > 1 else "other"

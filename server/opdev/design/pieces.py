@@ -28,7 +28,7 @@ _MOST = 6000
 _LEVELS = 6
 _FIRST = re.compile(r"^( *)(?=[^ \r\n#])", re.MULTILINE)
 _KEY = re.compile(r"([A-Za-z_][\w.-]*) *:(?=[ \n]|\r\n|\Z)")
-_ODD = re.compile("[\t\x85\u2028\u2029]")
+_ODD = "\t\x85\u2028\u2029"
 _BARE = re.compile(r"[ ]*(?:#[^\n]*)?\r?\n")
 
 
@@ -76,7 +76,7 @@ def _keep(text: str, top: Node, start: int) -> Kept | None:
 
 def plain_text(text: str) -> bool:
     """Whether lines end and begin in the one way pieces are told apart by."""
-    return _ODD.search(text) is None and ("\r" not in text or text.count("\r") == text.count("\r\n"))
+    return not any(char in text for char in _ODD) and ("\r" not in text or text.count("\r") == text.count("\r\n"))
 
 
 def assemble(composer: Composer, start: int, end: int, level: int = 0) -> Node | None:
