@@ -55,6 +55,10 @@ def test_an_open_gate_and_a_skipped_one_are_status_0(tmp_path, capsys, monkeypat
     status, out, _ = run(capsys, "gate")
     assert status == 0
     assert "Phase 7, delivery: gate open" in out
+    op.remove("README.md")
+    status, out, _ = run(capsys, "gate")
+    assert status == 1
+    assert "Phase 3, code and build: gate closed" in out
 
 
 @pytest.mark.parametrize(

@@ -98,3 +98,14 @@ def test_a_flag_nobody_answered_is_asked_for(tmp_path):
 
     assert (at.phase.id, at.row) == ("5.5", None)
     assert "torch_required" in at.why["en"]
+
+
+def test_a_reviewed_operator_with_a_closed_gate_is_not_complete(tmp_path):
+    op = finished(tmp_path, "allgather")
+    assert status(project(op)).at.complete
+    op.remove("README.md")
+
+    at = status(project(op)).at
+
+    assert (at.complete, at.phase.id) == (False, "3")
+    assert "README.md" in at.why["en"]

@@ -117,7 +117,7 @@ def _gate(args: argparse.Namespace, lang: Lang) -> int:
     from opdev.phases.evidence import Evidence
     from opdev.phases.gates import gate
     from opdev.phases.show import Show, gate_json
-    from opdev.phases.status import situation
+    from opdev.phases.status import judged, situation
 
     folder = args.op or "."
     found = _operators(folder, lang)
@@ -125,7 +125,11 @@ def _gate(args: argparse.Namespace, lang: Lang) -> int:
         names = ", ".join(op.name for op in found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
         raise _UsageError(say("several", lang, path=folder, count=len(found), names=names))
     evidence = Evidence(found[0], _configs(found[0]))
-    answer = gate(evidence, args.phase or situation(evidence).phase.id)
+    phase = args.phase
+    if phase is None:
+        at = situation(evidence)
+        phase = (judged(evidence).at if at.complete else at).phase.id
+    answer = gate(evidence, phase)
     show = Show(lang, os.getcwd().replace("\\", "/"), colour=_colour())
     if args.format == "json":
         text = json.dumps(gate_json(answer, evidence.name, evidence.root, show), ensure_ascii=False, indent=1) + "\n"
