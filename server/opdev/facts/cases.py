@@ -34,7 +34,12 @@ NAMES: dict[str, tuple[str, ...]] = {
     "rtol": ("rtol", "tolerance", "tol"),
     "atol": ("atol", "tolerance", "tol"),
 }
-_FIELD_OF = {name: key for key, names in NAMES.items() for name in names}
+# Every name, and which field it is at which rank; a tolerance is both rtol and atol.
+_TARGETS: dict[str, list[tuple[str, int]]] = {}
+for _field, _spellings in NAMES.items():
+    for _rank, _spelling in enumerate(_spellings):
+        _TARGETS.setdefault(_spelling, []).append((_field, _rank))
+_NEEDED = {"id", "n_pes", "dtype", "shape"}
 _SHARED = ("defaults", "default", "common")
 _LISTS = ("cases", "case_matrix", "matrix")
 _MOST = 2000
@@ -89,6 +94,14 @@ class Case:
     def place(self, *fields: str) -> Place:
         """Where the first of ``fields`` that is written stands; its id, else the whole case."""
         return next((self.places[f] for f in (*fields, "id") if f in self.places), (self.start, self.end))
+
+    def moved(self, by: int) -> Case:
+        """The same case ``by`` bytes further on."""
+        places = {f: (a + by, b + by) for f, (a, b) in self.places.items()}
+        return Case(
+            self.id, self.start + by, self.end + by, self.category, self.scale, self.n_pes, self.dtype, self.shape, self.elements,
+            self.special, self.purpose, self.repeat, self.rtol, self.atol, places,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +165,14 @@ def case_of(
     """A case of the values under its keys; None where nothing in it is a case's."""
     known: dict[str, Value] = {}
     ranks: dict[str, int] = {}
-    for keys, own in ((shared or {}, False), (values, True)):
+    for keys, handicap in ((shared or {}, 100), (values, 0)):
         for key, value in keys.items():
-            for target, names in NAMES.items():
-                if key.lower() not in names:
-                    continue
-                rank = names.index(key.lower()) - (100 if own else 0)
+            for target, rank in _TARGETS.get(key.lower(), ()):
+                rank += handicap
                 if target not in ranks or rank < ranks[target]:
                     known[target], ranks[target] = value, rank
-    own_fields = {f for f, rank in ranks.items() if rank < 0}
-    if not own_fields & {"id", "n_pes", "dtype", "shape"}:
+    own_fields = {f for f, rank in ranks.items() if rank < 100}
+    if not own_fields & _NEEDED:
         return None
     text = {f: v.text.strip() for f, v in known.items()}
     n_pes = _integer(known.get("n_pes"))
@@ -231,7 +242,7 @@ def _listed(file: File, node: Node, origin: Origin, shared: Mapping[str, Value])
     found: list[Case] = []
     whole = len(node.children) <= _MOST
     for item in node.children[:_MOST]:
-        case = case_of(_values(item), *_where(item), shared) if item.kind == "mapping" else None
+        case = (_kept(file, item) if origin == "design" else _case(item, shared)) if item.kind == "mapping" else None
         whole = whole and case is not None
         if case is not None:
             found.append(case)
@@ -242,10 +253,34 @@ def _listed(file: File, node: Node, origin: Origin, shared: Mapping[str, Value])
     return CaseList(tuple(found), origin, whole, start, end, file.path)
 
 
+# Cases of designs by their text, placed at zero: a keystroke changes one of hundreds.
+_known: dict[bytes, Case | None] = {}
+_MOST_KNOWN = 4000
+
+
+def _kept(file: File, item: Node) -> Case | None:
+    text = file.data[item.start : item.end]
+    if b"*" in text or b"&" in text or item.alias:
+        return _case(item, {})
+    if text in _known:
+        found = _known[text]
+        return found.moved(item.start) if found is not None else None
+    case = _case(item, {})
+    if len(_known) >= _MOST_KNOWN:
+        for old in list(_known)[: _MOST_KNOWN // 2]:
+            _known.pop(old, None)
+    _known[text] = case.moved(-item.start) if case is not None else None
+    return case
+
+
+def _case(item: Node, shared: Mapping[str, Value]) -> Case | None:
+    return case_of(_values(item), *_where(item), shared)
+
+
 def _values(mapping: Node) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for child in mapping.children:
-        if child.key and child.kind in ("scalar", "sequence") and child.key.lower() in _FIELD_OF:
+        if child.key and child.kind in ("scalar", "sequence") and child.key.lower() in _TARGETS:
             text = f"[{', '.join(n.text for n in child.children)}]" if child.kind == "sequence" else child.text
             found[child.key] = Value(text, *child.where)
     return found
