@@ -177,6 +177,7 @@ SPOILT = [
     ("1", "design-contract", "failed", without_lines(DESIGN, "| run_command |")),
     ("1", "design-review", "failed", edit(DESIGN, "| GM scratch | pass |", "| GM scratch | fail |")),
     ("1", "design-open-questions", "failed", edit(DESIGN, "2、4 或 8 | no |", "2、4 或 8 | no |\n| open question | 是否要求 16 PE | yes |")),
+    ("1", "design-place", "rule", edit(DESIGN, "op_name: allgather\n", "op_name: all_gather\n")),
     ("2", "tests-gen-data", "failed", drop("scripts/gen_data.py")),
     ("2", "tests-check-result", "failed", drop("scripts/check_result.py")),
     ("2", "tests-run", "failed", drop("scripts/run.sh")),
@@ -199,6 +200,7 @@ SPOILT = [
     ("3", "code-readme", "failed", put("README.md", "# allgather\n", 300)),
     ("3", "code-follows-design", "unknown", several(older(DESIGN, LATER), drop(REPORT))),
     ("3", "code-no-perf", "failed", several(drop(REPORT, "docs/case_matrix_report.md"), edit("src/allgather_kernel.cpp", "    aclshmem_barrier_all();", "    SHMEMI_PROF_START(0);\n    aclshmem_barrier_all();"))),
+    ("3", "code-layout", "rule", put("notes.md", "# 记录\n\nallgather 的调试记录。\n", 300)),
     ("3", "code-p0-kernel", "rule", edit("src/allgather_kernel.cpp", "aclshmem_barrier_all();", "aclshmemi_barrier_all();")),
     ("3", "code-p0-host", "rule", edit("src/main.cpp", "aclshmem_finalize", "aclrtResetDevice(0); aclshmem_finalize")),
     ("3", "code-p0-build", "rule", edit("CMakeLists.txt", "PRIVATE allgather_kernel shmem", "PRIVATE allgather_kernel aclshmem hccl")),
@@ -374,6 +376,15 @@ def test_a_record_by_digest_beats_file_times(tmp_path):
     op.replace("src/main.cpp", "int main", "int  main")
     found = {c.id: c for c in at(op, "3").checks}
     assert found["code-build"].state == "unknown"
+
+
+def test_a_build_that_fails_is_shown_in_the_source(tmp_path):
+    op = recipes.build_fails(tmp_path, "alltoallv")
+
+    one = next(c for c in at(op, "4").closed_by if c.id == "code-build")
+
+    assert one.place.path.endswith("src/alltoallv_kernel.cpp")
+    assert (one.place.line, one.place.column) == (42, 7)
 
 
 def test_places_are_where_the_trouble_is(tmp_path):

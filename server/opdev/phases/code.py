@@ -24,6 +24,9 @@ _ADVISED = (
 _MAIN = Title("code-main", "主程序", "the host program")
 _KERNEL = Title("code-kernel", "内核", "the kernel")
 _CMAKE = Title("code-cmake", "CMakeLists.txt", "CMakeLists.txt")
+_PLACES = Title("code-layout", "文件都在该在的目录", "files are where they belong")
+_ELSEWHERE = frozenset({"SH97C", "SH984", "SH985"})
+"""Layout rules that other phases ask: the case-matrix report, the design's place and name."""
 _README_TITLE = Title("code-readme", "README 写明编译和运行", "the README says how to build and run")
 _FOLLOWS = Title("code-follows-design", "代码不早于设计", "the code is no older than the design")
 _NO_PERF = Title("code-no-perf", "正确性通过之前没有性能探针", "no profiling probes before correctness")
@@ -36,7 +39,14 @@ _SMOKE = Title("code-smoke", "2 PE 冒烟通过", "it passes on 2 PEs")
 
 def checks(evidence: Evidence) -> Iterator[Check]:
     """The gate of Phase 3."""
-    yield from _layout(evidence)
+    own = [*_layout(evidence)]
+    yield from own
+    # A missing file is told once: by the checks above, or by the rule that knows more of them.
+    known = _ELSEWHERE if all(check.holds for check in own) else _ELSEWHERE | {"SH980"}
+    files = evidence.files.values()
+    yield from Verdicts(evidence, files, ("layout",)).more(
+        _PLACES, both("目录符合约定", "every file is in its folder"), known
+    )
     sources = [f for r in evidence.sources if (f := evidence.file(r)) is not None]
     if evidence.code:
         yield follows_design(evidence)

@@ -15,6 +15,8 @@ from opdev.phases.verdicts import Named, Verdicts
 from opdev.rules.model import Text
 
 FAMILIES = ("design",)
+_PLACE = Title("design-place", "目录、名称与 build_mode 一致", "folder, name and build mode agree")
+_PLACE_GOOD = both("一致", "they agree")
 FILE = Title("design-file", "设计文档在位", "the design is there")
 SECTIONS = ("schedule", "correctness", "performance")
 """Without these a DSL is the beginning of one."""
@@ -64,6 +66,9 @@ def checks(evidence: Evidence, *, project: bool = True) -> Iterator[Check]:
         yield DSL.failed(text, _WRITE_DSL, spot)
         return
     yield from Verdicts(evidence, [document.file], FAMILIES, project=project).named(GROUPS)
+    if project:
+        # Which files are missing is asked phase by phase; here the design's own place and name.
+        yield from Verdicts(evidence, [document.file], ("layout",)).more(_PLACE, _PLACE_GOOD, frozenset({"SH980"}))
 
 
 DSL = GROUPS[0].title

@@ -31,6 +31,7 @@ _ERROR = re.compile(
     rb"^[^\n]*(?:: (?:fatal )?error: |undefined (?:reference|symbol)|cannot find -l|\*\*\* \[|CMake Error|ninja: build stopped)[^\n]*",
     re.M,
 )
+_AT = re.compile(r"(?P<path>[^\s:][^:\n]*):(?P<line>[1-9]\d{0,6}):(?P<column>\d{1,6}): ")
 _ALL_MATCH = re.compile(rb"^PASS: all (\d+) PE outputs", re.M)
 
 
@@ -162,8 +163,23 @@ def build_failure(evidence: Evidence) -> tuple[str, Text, Spot] | None:
         if error:
             line = data.count(b"\n", 0, error.start()) + 1
             shown = error.group().decode("utf-8", "replace").strip()[:200]
-            return relative, both(f"编译失败：{shown}", f"the build fails: {shown}"), evidence.at(relative, line)
+            text = both(f"编译失败：{shown}", f"the build fails: {shown}")
+            return relative, text, _source_of(evidence, shown) or evidence.at(relative, line)
     return None
+
+
+def _source_of(evidence: Evidence, error: str) -> Spot | None:
+    """The place in the operator's sources that a compiler's message names; None where it names none of them."""
+    match = _AT.match(error)
+    if match is None:
+        return None
+    prefix, path = f"{evidence.root}/", match["path"].replace("\\", "/")
+    relative = path[len(prefix) :] if path.startswith(prefix) else path.removeprefix("./")
+    file = evidence.file(relative) if relative in evidence.sources else None
+    if file is None:
+        return None
+    line = min(int(match["line"]), len(file.source.line_starts))
+    return Spot(file.path, line, max(1, int(match["column"])))
 
 
 def smoke(evidence: Evidence) -> Proof:
