@@ -6,7 +6,7 @@ All three become one ``CaseList``, so that rules and gates ask the same question
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -45,6 +45,25 @@ _LISTS = ("cases", "case_matrix", "matrix")
 _MOST = 2000
 _REPEAT = re.compile(r"(?:repeat|重复|连续启动)\D{0,6}?(\d{1,6})|(\d{1,6})\s*(?:次|轮|rounds|times|x\b)", re.IGNORECASE)
 _TIMES = re.compile(r"(?<=\d)\s*[x×]\s*(?=\d)")
+
+
+class Moved(Mapping[str, Place]):
+    """Places ``by`` bytes further on, worked out when asked for."""
+
+    __slots__ = ("_by", "_places")
+
+    def __init__(self, places: Mapping[str, Place], by: int) -> None:
+        self._places, self._by = (places._places, places._by + by) if isinstance(places, Moved) else (places, by)
+
+    def __getitem__(self, name: str) -> Place:
+        start, end = self._places[name]
+        return start + self._by, end + self._by
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +116,7 @@ class Case:
 
     def moved(self, by: int) -> Case:
         """The same case ``by`` bytes further on."""
-        places = {f: (a + by, b + by) for f, (a, b) in self.places.items()}
+        places = Moved(self.places, by)
         return Case(
             self.id, self.start + by, self.end + by, self.category, self.scale, self.n_pes, self.dtype, self.shape, self.elements,
             self.special, self.purpose, self.repeat, self.rtol, self.atol, places,
@@ -253,7 +272,7 @@ def _listed(file: File, node: Node, origin: Origin, shared: Mapping[str, Value])
     return CaseList(tuple(found), origin, whole, start, end, file.path)
 
 
-# Cases of designs by their text, placed at zero: a keystroke changes one of hundreds.
+# Cases of designs by their text, where they stood last: a keystroke changes one of hundreds.
 _known: dict[bytes, Case | None] = {}
 _MOST_KNOWN = 4000
 
@@ -264,12 +283,14 @@ def _kept(file: File, item: Node) -> Case | None:
         return _case(item, {})
     if text in _known:
         found = _known[text]
-        return found.moved(item.start) if found is not None else None
+        if found is not None and found.start != item.start:
+            found = _known[text] = found.moved(item.start - found.start)
+        return found
     case = _case(item, {})
     if len(_known) >= _MOST_KNOWN:
         for old in list(_known)[: _MOST_KNOWN // 2]:
             _known.pop(old, None)
-    _known[text] = case.moved(-item.start) if case is not None else None
+    _known[text] = case
     return case
 
 
