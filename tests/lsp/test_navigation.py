@@ -233,7 +233,6 @@ def test_a_lens_is_asked_for_anew_when_another_file_changes_it(start, capabiliti
     client.initialize(tmp_path, capabilities=capabilities("vscode-1.9x"))
     text = (operator / "docs" / "design.md").read_text(encoding="utf-8")
     where = client.open(operator / "docs" / "design.md", text, language="markdown")
-    client.wait(lambda m: m.get("method") == "workspace/codeLens/refresh", "refresh")
     (before,) = ask(client, where, "codeLens")
     mark = client.mark
     run = operator / "scripts" / "run.sh"
@@ -244,6 +243,27 @@ def test_a_lens_is_asked_for_anew_when_another_file_changes_it(start, capabiliti
 
     assert before["command"]["title"].startswith("✗ Phase 4")
     assert after["command"]["title"].startswith("✗ Phase 2")
+
+
+def test_hints_of_the_cases_are_asked_for_anew_when_the_design_changes(start, capabilities, tmp_path):
+    operator = copy(tmp_path / "custom-ops")
+    client = start()
+    client.initialize(tmp_path, capabilities=capabilities("vscode-1.9x"))
+    text = (operator / "docs" / "design.md").read_text(encoding="utf-8")
+    design = client.open(operator / "docs" / "design.md", text, language="markdown")
+    cases = client.open(
+        operator / "scripts" / "cases.json",
+        (operator / "scripts" / "cases.json").read_text(encoding="utf-8"),
+        language="json",
+    )
+    top = {"start": {"line": 0, "character": 0}, "end": {"line": 2, "character": 0}}
+    before = ask(client, cases, "inlayHint", range=top)
+    mark = client.mark
+    client.change(design, 2, text.replace("op_name: reduce_scatter", "op_name: all_reduce"))
+    client.wait(lambda m: m.get("method") == "workspace/inlayHint/refresh", "refresh", mark)
+
+    assert "bus 0.5 " in before[0]["label"]
+    assert "bus 1 " in ask(client, cases, "inlayHint", range=top)[0]["label"]
 
 
 # Renaming.

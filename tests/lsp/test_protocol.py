@@ -69,7 +69,7 @@ def test_bad_params_are_answered(server, method, params):
 
 
 def test_an_unknown_request_is_answered_and_an_unknown_notification_ignored(server):
-    assert error_of(server, "textDocument/rename", {})["code"] == -32601
+    assert error_of(server, "textDocument/moniker", {})["code"] == -32601
     assert error_of(server, "$/optional", {})["code"] == -32601
     server.notify("$/optional", {})
     server.notify("workspace/unheardOf", {"x": 1})

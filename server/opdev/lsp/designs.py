@@ -42,14 +42,10 @@ def is_design(file: File) -> bool:
     return "design-doc" in file.kind.names
 
 
-def design_of(session: Session, file: File) -> DesignDocument | None:
-    """The design of the operator a file is in; the file itself where it is one."""
-    if is_design(file):
-        return document_of(file)
-    operator = operator_of(session, file)
-    for one in operator.files("design-doc") if operator is not None else ():
-        return document_of(one)
-    return None
+def design_in(operator: LiveOperator | None) -> DesignDocument | None:
+    """The design of an operator."""
+    files = operator.files("design-doc") if operator is not None else ()
+    return next((document_of(file) for file in files), None)
 
 
 def operator_of(session: Session, file: File) -> LiveOperator | None:

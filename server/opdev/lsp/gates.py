@@ -10,9 +10,10 @@ from pygls.exceptions import JsonRpcException
 from opdev.lsp import wire
 from opdev.lsp.capabilities import SHOW_GATE
 from opdev.lsp.designs import is_design, operator_of
+from opdev.lsp.glances import glance_of
 from opdev.lsp.uris import to_path
 from opdev.phases.show import Show
-from opdev.phases.status import glance, status
+from opdev.phases.status import status
 
 if TYPE_CHECKING:
     from opdev.lsp.documents import Document
@@ -32,7 +33,8 @@ def lens(session: Session, document: Document, file: File, _params: types.CodeLe
     if operator is None:
         return []
     lang = session.lang_of(session.rulebook.of(document.path).lang)
-    found = glance(operator, session.rulebook.configs)
+    found = glance_of(session, operator)
+    session.glances.told("lens", operator.root, found)
     top = types.Range(types.Position(0, 0), types.Position(0, 0))
     mark = "✓" if found.open else "✗"
     return [types.CodeLens(top, types.Command(f"{mark} {found.text[lang]}", SHOW_GATE, arguments=[operator.root]))]

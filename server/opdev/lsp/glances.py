@@ -13,6 +13,8 @@ from opdev.lsp.refresh import Refresh
 
 if TYPE_CHECKING:
     from opdev.lsp.session import Session
+    from opdev.phases.status import Glance
+    from opdev.project.operators import Operator
 
 log = logging.getLogger("opdev.lsp")
 
@@ -24,34 +26,43 @@ class Glances:
         self._session = session
         self._lens = Refresh(session.client, session.ask, "workspace/codeLens/refresh")
         self._hints = Refresh(session.client, session.ask, "workspace/inlayHint/refresh")
-        self._known: dict[str, tuple[object, object]] = {}
+        self._said: dict[tuple[str, str], object] = {}
+
+    def told(self, what: str, root: str, answer: object) -> None:
+        """The client asked for ``lens`` or ``hints`` of an operator, and this is what the answer came from."""
+        self._said[what, root] = answer
 
     def look(self, root: str) -> None:
-        """Something in an operator changed and has been linted."""
-        session = self._session
-        if not (self._lens.possible or self._hints.possible):
-            return
-        if not any(d.path.startswith(root + "/") for d in list(session.documents.open.values())):
-            self._known.pop(root, None)
-            return
-        try:
-            now = self._now(root)
-        except Exception:
-            log.exception("no glance at %s", root)
-            return
-        before = self._known.get(root)
-        self._known[root] = now
-        if before is None or before[0] != now[0]:
-            session.on_loop(self._lens.ask)
-        if before is not None and before[1] != now[1]:
-            session.on_loop(self._hints.ask)
+        """Something in an operator changed and has been linted: is what was said still so?"""
+        for what, refresh, now in (("lens", self._lens, glance_of), ("hints", self._hints, facts_of)):
+            said = self._said.get((what, root))
+            if said is None or not refresh.possible:
+                continue
+            if not any(d.path.startswith(root + "/") for d in list(self._session.documents.open.values())):
+                self._said.pop((what, root), None)
+                continue
+            try:
+                changed = now(self._session, self._session.operators.of(root)) != said
+            except Exception:
+                log.exception("no glance at %s", root)
+                continue
+            if changed:
+                # Asked once: what it is told then is what counts from there on.
+                self._said.pop((what, root), None)
+                self._session.on_loop(refresh.ask)
 
-    def _now(self, root: str) -> tuple[object, object]:
-        from opdev.design.document import document_of
-        from opdev.design.inlays import only_dtype
-        from opdev.phases.status import glance
 
-        operator = self._session.operators.of(root)
-        designs = [document_of(file) for file in operator.files("design-doc")]
-        said = [(d.text("meta.op_kind"), d.text("meta.op_name"), only_dtype(d)) for d in designs]
-        return glance(operator, self._session.rulebook.configs), said
+def glance_of(session: Session, operator: Operator) -> Glance:
+    """What the lens of an operator's design says."""
+    from opdev.phases.status import glance
+
+    return glance(operator, session.rulebook.configs)
+
+
+def facts_of(_: Session, operator: Operator) -> list[tuple[str, str, str]]:
+    """What the hints of ``cases.json`` take from the design beside it."""
+    from opdev.design.document import document_of
+    from opdev.design.inlays import only_dtype
+
+    designs = [document_of(file) for file in operator.files("design-doc")]
+    return [(d.text("meta.op_kind"), d.text("meta.op_name"), only_dtype(d)) for d in designs]

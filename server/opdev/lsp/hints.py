@@ -11,8 +11,9 @@ from opdev.design.document import document_of
 from opdev.design.inlays import Inlay, inlays
 from opdev.facts.inlays import case_inlays
 from opdev.lsp.capabilities import TOOLTIPS
-from opdev.lsp.designs import design_of, is_design
+from opdev.lsp.designs import design_in, is_design, operator_of
 from opdev.lsp.documents import offsets
+from opdev.lsp.glances import facts_of
 
 if TYPE_CHECKING:
     from opdev.lsp.documents import Document
@@ -58,4 +59,7 @@ def _found(session: Session, file: File, start: int, end: int) -> Iterator[Inlay
     if is_design(file):
         yield from inlays(document_of(file), start, end)
     elif not file.kind.names.isdisjoint(("cases", "case-runner")):
-        yield from case_inlays(file, design_of(session, file), start, end)
+        operator = operator_of(session, file)
+        if operator is not None:
+            session.glances.told("hints", operator.root, facts_of(session, operator))
+        yield from case_inlays(file, design_in(operator), start, end)

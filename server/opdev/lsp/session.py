@@ -89,7 +89,7 @@ class Session:
         """(version, result id) of the last answer to a pull, by document."""
         self._problems: set[str] = set()
         self._refresh = Refresh(client, ask)
-        self._glances = Glances(self)
+        self.glances = Glances(self)
 
     def on_loop(self, call: Callable[..., object], *arguments: object) -> None:
         """Have the loop make a call, from any thread; once the session is over nobody does."""
@@ -222,7 +222,7 @@ class Session:
                 report = self.analyst.cross(document, stop)
                 if report is not None:
                     self._hand_over(document, report)
-        self._glances.look(root)
+        self.glances.look(root)
 
     def _forget(self, key: str) -> None:
         if key not in self.documents.open:
