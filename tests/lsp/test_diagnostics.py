@@ -295,6 +295,36 @@ def test_a_folder_that_goes_takes_its_files_findings_with_it(start, faulty, work
     assert client.diagnostics(moved.as_uri(), len)
 
 
+def test_findings_on_the_shared_bindings_follow_the_design(start, work):
+    """torch_binding is an operator's folder of its own: what is said there is held against the others' designs."""
+    ops = work / "custom-ops"
+    design, binding = ops / "demo/docs/design.md", ops / "torch_binding/src/torch_bind_demo.cpp"
+    text = '# demo\n\n```yaml\ndsl_version: "0.3"\ninterface:\n  inputs:\n    - {name: x, dtype: "fp16, fp32", shape: "[n]"}\n```\n'
+    bound = (
+        "#include <torch/extension.h>\nint type_of(T type)\n{\n    switch (type) {\n        case at::kHalf:\n"
+        '            return 0;\n        default:\n            TORCH_CHECK(false, "no");\n    }\n}\n'
+    )
+    for path, content in ((design, text), (binding, bound)):
+        path.parent.mkdir(parents=True)
+        path.write_text(content, encoding="utf-8")
+    client = start()
+    client.initialize(work, options={"select": ["missing-dtype-branch"]})
+
+    def missing(items):
+        return [item for item in items if item["code"] == "missing-dtype-branch"]
+
+    assert client.diagnostics(binding.as_uri(), missing)
+    where = client.open(design, text)
+    since = client.mark
+    client.change(where, 2, text.replace("fp16, fp32", "fp16"))
+    assert client.diagnostics(binding.as_uri(), lambda items: not items, since) == []
+
+    client.open(binding, bound)
+    since = client.mark
+    client.change(where, 3, text)
+    assert client.diagnostics(binding.as_uri(), missing, since)
+
+
 def test_a_client_that_pulls_is_asked_to_pull_again(start, faulty, work, run_sh, capabilities):
     other = run_sh.with_name("other.sh")
     client = start(script=faulty, env={"FAULTY": "has-mate"})

@@ -6,11 +6,11 @@ everything without opening a source file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from opdev.rules.model import SEVERITIES, Finding, Lang, Rule, Severity, render
+from opdev.rules.model import SEVERITIES, Finding, Lang, Related, Rule, Severity, render
 from opdev.source import Source
 
 _MOST_FRAME_LINES = 6
@@ -85,8 +85,16 @@ class Texts:
         return render(self.rules[record.rule].fixes, record.fix_title, record.args, self.lang)
 
 
-def record_of(finding: Finding, path: str, shown: Mapping[str, str] | None = None) -> Record:
-    """The record of a finding in the file known to the user as ``path``."""
+def record_of(
+    finding: Finding,
+    path: str,
+    shown: Mapping[str, str] | None = None,
+    place_in: Callable[[str, int, int], Place] | None = None,
+) -> Record:
+    """The record of a finding in the file known to the user as ``path``.
+
+    ``place_in`` knows byte ranges of other files, by their absolute path.
+    """
     source = finding.source
     fix = finding.fix
     edits: tuple[tuple[str, int, int, str], ...] = ()
@@ -100,10 +108,7 @@ def record_of(finding: Finding, path: str, shown: Mapping[str, str] | None = Non
             )
             for e in fix.edits
         )
-    related = tuple(
-        (place_of(source, r.start, r.end, path) if r.path is None else Place(r.path, 1, 1, 1, 1), dict(r.note))
-        for r in finding.related
-    )
+    related = tuple([(_related_place(source, path, r, place_in), dict(r.note)) for r in finding.related])
     at = place_of(source, finding.start, finding.end, path)
     return Record(
         at=at,
@@ -119,6 +124,14 @@ def record_of(finding: Finding, path: str, shown: Mapping[str, str] | None = Non
         related=related,
         frame=_frame(source, at),
     )
+
+
+def _related_place(
+    source: Source, path: str, related: Related, place_in: Callable[[str, int, int], Place] | None
+) -> Place:
+    if related.path is None:
+        return place_of(source, related.start, related.end, path)
+    return place_in(related.path, related.start, related.end) if place_in else Place(related.path, 1, 1, 1, 1)
 
 
 def place_of(source: Source, start: int, end: int, path: str) -> Place:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from opdev.config import ConfigError, Configs, Resolved, Settings
-from opdev.lint.record import Record, record_of
+from opdev.lint.record import Place, Record, place_of, record_of
 from opdev.project.operators import Operator, kind_of, read_disk
 from opdev.project.places import Places
 from opdev.rules.engine import INTERNAL_ERROR, Linter
@@ -76,6 +76,7 @@ class Session:
             known=self.configs.for_folder(options.cwd).rules,
         )
         self._operators: dict[str, Operator] = {}
+        self._others: dict[str, Source | None] = {}
 
     def shown(self, path: str) -> str:
         """A path as output names it: relative to the working directory where it is below it."""
@@ -111,7 +112,18 @@ class Session:
             crash = Finding(INTERNAL_ERROR, source, 0, 0, "error", "default", args)
             return FileResult(path, [record_of(crash, self.shown(path))], ours=True)
         name = self.shown(path)
-        return FileResult(path, [record_of(f, name) for f in findings], ours=bool(file and file.kind))
+        return FileResult(
+            path, [record_of(f, name, place_in=self._place_in) for f in findings], ours=bool(file and file.kind)
+        )
+
+    def _place_in(self, path: str, start: int, end: int) -> Place:
+        """Where a range of another file is: the other side of a cross-file finding."""
+        if path not in self._others:
+            raw = read_disk(path)
+            self._others[path] = Source.from_disk(path, raw) if raw is not None else None
+        source = self._others[path]
+        name = self.shown(path)
+        return place_of(source, start, end, name) if source is not None else Place(name, 1, 1, 1, 1)
 
     def findings(self, source: Source) -> tuple[list[Finding], File | None]:
         """Findings of a source under the configuration of its path; no file where it is not ours."""
@@ -146,6 +158,7 @@ class Session:
         """Files of an operator changed on disk."""
         if root is not None:
             self._operators.pop(root, None)
+            self._others.clear()
 
 
 def rules_by_name(rules: Iterable[Rule]) -> dict[str, Rule]:

@@ -102,6 +102,11 @@ class Elsewhere:
             if session.documents.at_path(file.path) is None and file.path.startswith(folders):
                 findings, lang = session.analyst.sibling(file, stop)
                 self._tell(file.path, findings, lang)
+        for path in session.operators.lookers(root):
+            if stop():
+                raise Cancelled
+            if path.startswith(folders):
+                self._file(path, stop)
 
     def scan(self) -> None:
         """Lint the workspace folders, when nothing else is to be done."""

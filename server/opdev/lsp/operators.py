@@ -74,13 +74,26 @@ class Operators:
         return LiveOperator(root, self._places, self._documents, self._kept.get(root) or {}, self.parsed)
 
     def changed(self, root: str) -> None:
-        """Something in an operator changed: ask again."""
+        """Something in an operator changed: ask again, those next to it that look at its files, too."""
         self._live.pop(root, None)
+        for other in [r for r in self._live if looks_at(r, root)]:
+            del self._live[other]
+
+    def lookers(self, root: str) -> list[str]:
+        """Files outside an operator whose cross-file findings ask for its files."""
+        return [path for path in self.of(root).neighbours() if looks_at(self._places.of(path).root or "", root)]
 
     def forget(self) -> None:
         """Rules or places changed: all of it."""
         self._live.clear()
         self._kept.clear()
+
+
+def looks_at(one: str, other: str) -> bool:
+    """Whether rules on one operator's files ask for another's: the shared bindings for each design, and back."""
+    return one != other and one.rpartition("/")[0] == other.rpartition("/")[0] and "torch_binding" in (
+        one.rpartition("/")[2], other.rpartition("/")[2],
+    )  # fmt: skip
 
 
 def _stamp(path: str) -> _Stamp | None:

@@ -217,8 +217,9 @@ class Session:
 
     def _cross(self, root: str, stop: Stop) -> None:
         self.operators.changed(root)
+        around = self.operators.lookers(root)
         for document in list(self.documents.open.values()):
-            if document.local and self.places.of(document.path).root == root:
+            if document.local and (self.places.of(document.path).root == root or document.path in around):
                 report = self.analyst.cross(document, stop)
                 if report is not None:
                     self._hand_over(document, report)
