@@ -50,20 +50,21 @@ _TIMES = re.compile(r"(?<=\d)\s*[x×]\s*(?=\d)")
 class Moved(Mapping[str, Place]):
     """Places ``by`` bytes further on, worked out when asked for."""
 
-    __slots__ = ("_by", "_places")
+    __slots__ = ("by", "places")
 
     def __init__(self, places: Mapping[str, Place], by: int) -> None:
-        self._places, self._by = (places._places, places._by + by) if isinstance(places, Moved) else (places, by)
+        self.places: Mapping[str, Place] = places.places if isinstance(places, Moved) else places
+        self.by: int = places.by + by if isinstance(places, Moved) else by
 
     def __getitem__(self, name: str) -> Place:
-        start, end = self._places[name]
-        return start + self._by, end + self._by
+        start, end = self.places[name]
+        return start + self.by, end + self.by
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(self.places)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.places)
 
 
 @dataclass(frozen=True, slots=True)
