@@ -200,6 +200,7 @@ def matmul_without_cube(context: Context) -> Iterator[Hit]:
 
 
 _API_NAME = re.compile(r"(?<!\w)aclshmemx?_\w+")
+_FLAGS = re.compile(r"(?i)flag|signal|sync")
 _DIRECTION = {"put": "put", "put-signal": "put", "get": "get", "atomic": "atomic"}
 
 
@@ -210,7 +211,7 @@ def undesigned_transfer(context: Context) -> Iterator[Hit]:
     plane = said(document, "schedule.core_partition.cross_pe_dataplane") if document is not None else None
     if project is None or document is None or plane is None:
         return
-    listed = _listed(document, plane)
+    listed, spoken = _listed(document, plane), engines(document)
     if not listed:
         return
     seen: set[str] = set()
@@ -218,8 +219,10 @@ def undesigned_transfer(context: Context) -> Iterator[Hit]:
         direction = _DIRECTION.get(call.act)
         if not call.device or direction is None or direction in seen or direction in listed:
             continue
-        if any(names_pe(argument) for argument in call.args):
-            continue  # what is moved within this PE is no data plane
+        if any(names_pe(argument) or _FLAGS.search(argument) for argument in call.args):
+            continue  # within this PE, or a flag that is polled: no data plane
+        if call.engine not in ("", "any") and call.engine not in spoken:
+            continue  # engine-mismatch has the reason
         seen.add(direction)
         related = (shown(document, plane, "设计列出的接口", "the calls the design lists"),)
         args = {"call": call.name, "direction": direction, "listed": ", ".join(sorted(listed.values()))}
