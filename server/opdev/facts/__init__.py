@@ -6,4 +6,8 @@ current as its files and an edit costs the one file it is in.  Nothing here judg
 
 ``code`` side: kernels, launches, build targets, scripts, bindings.  ``results`` side: case lists, reports, logs,
 the intake record.
+
+Of the code side: ``kernels`` (entries, launches and their number of blocks), ``calls`` (SHMEM calls, signals), ``heap_calls``
+and ``local_values``, ``dispatch`` (choices by dtype), ``build`` (CMake targets and outputs), ``scripts`` (binaries,
+tolerances, dtypes), ``bindings`` (Torch), ``names`` (every place the operator's name stands).
 """
