@@ -13,6 +13,7 @@ import opdev
 
 PACKAGE = Path(opdev.__file__).parent
 REPO = PACKAGE.parents[1]
+CORE = {"source", "kinds", "syntax", "design", "rules", "project", "config"}
 # What each part may import, itself apart.  One way only.
 LAYERS = {
     "source": set(),
@@ -27,8 +28,8 @@ LAYERS = {
     "phases": {"source", "kinds", "syntax", "design", "facts", "rules", "project", "config"},
     "ignore": set(),
     "config": {"ignore", "rules", "kinds"},
-    "lint": {"source", "kinds", "syntax", "design", "rules", "project", "config", "ignore", "api", "checks"},
-    "lsp": {"source", "kinds", "syntax", "design", "facts", "rules", "project", "phases", "config", "ignore", "api", "checks"},
+    "lint": CORE | {"ignore", "api", "checks"},
+    "lsp": CORE | {"facts", "phases", "ignore", "api", "checks"},
     "cli": {"lint", "lsp", "phases"},
     "entry": {"cli", "lint", "lsp", "phases"},
 }
