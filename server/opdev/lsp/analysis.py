@@ -26,6 +26,8 @@ from opdev.syntax.file import File
 log = logging.getLogger("opdev.lsp")
 
 OWN: tuple[Scope, ...] = ("item", "file")
+ALL: tuple[Scope, ...] = (*OWN, "project")
+"""Of a file in no operator: there is nothing else to wait for."""
 UNUSED = "unused-suppression"
 
 
@@ -93,7 +95,7 @@ class Analyst:
         if verdict.excluded or not file.kind:
             analysis.own = analysis.cross = ()
             return Report(version, file, (), verdict.lang, whole=True)
-        analysis.own = self._run(analysis, file, verdict, OWN, stop)
+        analysis.own = self._run(analysis, file, verdict, OWN if file.place.root is not None else ALL, stop)
         return self._report(analysis, verdict, whole=file.place.root is None)
 
     def unsettled(self, document: Document) -> bool:
@@ -109,7 +111,8 @@ class Analyst:
             return None
         verdict = self.rulebook.of(document.path)
         fresh = File(file.source, file.kind, file.place)
-        found = self._run(analysis, fresh, verdict, OWN, stop, incremental=False)
+        scopes = OWN if fresh.place.root is not None else ALL
+        found = self._run(analysis, fresh, verdict, scopes, stop, incremental=False)
         analysis.file = fresh
         if [(f.sort_key, f.fix) for f in found] == [(f.sort_key, f.fix) for f in analysis.own]:
             return None
@@ -211,7 +214,7 @@ class Analyst:
         incremental: bool = True,
     ) -> tuple[Finding, ...]:
         selection = self._without(verdict.selection, frozenset(analysis.stuck))
-        own = scopes == OWN
+        own = scopes != ("project",)
         project = None if own or file.place.root is None else self.operators.of(file.place.root)
         result = verdict.linter.lint(
             file, selection, project, scopes=scopes, incremental=own and incremental, cancelled=stop

@@ -101,8 +101,9 @@ class Linter:
         if not plan.all:
             return
         for scope in ("item", "file", "project"):
-            if scope in scopes and not (scope == "project" and project is None):
-                result.ran.update((a.rule.name, a.rule) for a in getattr(plan, scope))
+            if scope in scopes:
+                ran = (a.rule for a in getattr(plan, scope))
+                result.ran.update((r.name, r) for r in ran if scope != "project" or project is not None or r.alone)
         file.typed = file.typed or incremental
         pieces = file.pieces if incremental and "item" in scopes else None
         kept = [piece.memo(plan, plan.kept) for _, piece in pieces] if pieces is not None else []
@@ -125,7 +126,7 @@ class Linter:
             rule = active.rule
             if rule.scope not in scopes or rule.name not in awake or rule.check == BUILTIN:
                 continue
-            if rule.scope == "project" and project is None:
+            if rule.scope == "project" and project is None and not rule.alone:
                 continue
             if cancelled is not None and cancelled():
                 raise Cancelled

@@ -117,6 +117,11 @@ class Rule:
     tags: tuple[str, ...] = ()
 
     @property
+    def alone(self) -> bool:
+        """Whether a project rule has something to say of a file in no operator, too (tag ``alone``)."""
+        return "alone" in self.tags
+
+    @property
     def family(self) -> str:
         return self.page.split("/", 1)[0]
 
