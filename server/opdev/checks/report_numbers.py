@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from opdev.facts.logs import PerfLine, perf_of
 from opdev.facts.report_performance import metric_of
@@ -154,8 +156,12 @@ def unmeasured(context: Context) -> Iterator[Hit]:
         return
     reports = [f.data for f in context.project.files("report") if report_name(f) == "performance_report"]
     lines = (m.span() for a, b in stretches(context.data) for m in _LINE.finditer(context.data, a, b))
+    # Sections are in text order; one inside another reaches no further than it.
+    ends = [h.end for h in sections]
+    reach = list(accumulate((h.stop for h in sections), max))
     for start, end in lines:
-        if not any(h.end <= start < h.stop for h in sections):
+        index = bisect_right(ends, start) - 1
+        if index < 0 or start >= reach[index]:
             continue
         text = context.data[start:end].decode("utf-8", "replace")
         for match in _NUMBER.finditer(text[:2000]):

@@ -185,17 +185,9 @@ def _shape_of(value: Value, known: Mapping[str, Value]) -> str | None:
 
 def _columns(view: View, name: str, value: Node) -> list[str]:
     """Names of a tuple's places: from the loop that unpacks it, else from a comment at its top."""
-    for at in view.find(name):
-        node = view.node_at(at, at + len(name))
-        loop = node.parent if node is not None else None
-        if (
-            loop is not None
-            and loop.type in ("for_statement", "for_in_clause")
-            and loop.child_by_field_name("right") == node
-        ):
-            left = loop.child_by_field_name("left")
-            if left is not None and left.type in ("pattern_list", "tuple_pattern"):
-                return [view.text(c) for c in left.named_children if c.type != "comment"]
+    unpacked = view.file.memo(("facts.unpacked", name), lambda: _unpacked(view, name))
+    if unpacked:
+        return unpacked
     comments = [c for c in value.named_children[:1] if c.type == "comment"]
     statement = ancestor(value, "expression_statement")
     before = statement.prev_named_sibling if statement is not None else None
@@ -205,6 +197,20 @@ def _columns(view: View, name: str, value: Node) -> list[str]:
         words = _WORDS.findall(view.text(comment))
         if len(set(words) & _KNOWN) >= 3:
             return words
+    return []
+
+
+def _unpacked(view: View, name: str) -> list[str]:
+    """What the first loop over a list calls the places of its tuples; empty without one."""
+    for at in view.find(name):
+        node = view.node_at(at, at + len(name))
+        loop = node.parent if node is not None else None
+        if loop is None or loop.type not in ("for_statement", "for_in_clause"):
+            continue
+        left = loop.child_by_field_name("left")
+        unpacks = left is not None and left.type in ("pattern_list", "tuple_pattern")
+        if left is not None and unpacks and loop.child_by_field_name("right") == node:
+            return [view.text(c) for c in left.named_children if c.type != "comment"]
     return []
 
 
