@@ -15,7 +15,7 @@ from build import CORPUS, RECIPES, copied, finished
 from opdev.cli import main
 from opdev.config import Configs
 from opdev.phases import schema
-from opdev.phases.graph import ORDER
+from opdev.phases.graph import ORDER, phase_id
 from opdev.phases.show import width
 from opdev.phases.status import glance
 from opdev.project.operators import Operator
@@ -212,3 +212,17 @@ def test_a_glance_is_cheap_enough_for_a_code_lens(tmp_path):
         slowest = max(slowest, min(times))
 
     assert slowest < 0.02
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"), [("design", "1"), ("Tests", "2"), ("torch", "5.5"), ("optimise", "6.5"), ("6.5", "6.5")]
+)
+def test_phases_go_by_their_names_too(name, phase):
+    assert phase_id(name) == phase
+
+
+def test_a_phase_nobody_knows_is_refused_with_those_there_are(capsys):
+    status, _, err = run(capsys, "gate", "designn", "--lang", "en")
+    assert status == 2
+    assert "no phase designn" in err
+    assert "design" in err and "6.5" in err

@@ -71,12 +71,22 @@ def _asked(argv: Sequence[str]) -> str:
 
 
 def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:
-    from opdev.phases.graph import ORDER
+    from opdev.phases.graph import NAMES, ORDER, phase_id
+
+    def phase(text: str) -> str:
+        found = phase_id(text)
+        if found is None:
+            raise argparse.ArgumentTypeError(say("no-phase", lang, text=text, phases=", ".join((*ORDER, *NAMES))))
+        return found
 
     p = argparse.ArgumentParser(prog=f"opdev {command}", description=say(f"{command}-help", lang))
     if command == "gate":
         p.add_argument(
-            "phase", nargs="?", choices=ORDER, metavar="PHASE", help=f"{say('phase', lang)}: {', '.join(ORDER)}"
+            "phase",
+            nargs="?",
+            type=phase,
+            metavar="PHASE",
+            help=f"{say('phase', lang)}: {', '.join(ORDER)} ({', '.join(NAMES)})",
         )
     else:
         p.add_argument("folder", nargs="?", help=say("folder", lang))

@@ -75,6 +75,17 @@ PHASES: tuple[Phase, ...] = (
 )  # fmt: skip
 BY_ID: Mapping[str, Phase] = {phase.id: phase for phase in PHASES}
 ORDER: tuple[str, ...] = tuple(phase.id for phase in PHASES)
+NAMES = {
+    "intake": "0", "design": "1", "tests": "2", "code": "3", "correctness": "4", "review": "5", "torch": "5.5",
+    "perf": "6", "performance": "6", "optim": "6.5", "optimise": "6.5", "optimize": "6.5", "delivery": "7",
+}  # fmt: skip
+"""What people call the phases, for command lines."""
+
+
+def phase_id(text: str) -> str | None:
+    """The id of a phase by its id, or by its name; None for neither."""
+    word = text.strip().lower()
+    return word if word in ORDER else NAMES.get(word)
 
 
 @dataclass(frozen=True, slots=True)

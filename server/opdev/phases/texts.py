@@ -33,6 +33,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "format": ("输出格式", "format of the output"),
     "lang": ("文字的语言", "language of texts"),
     "schema": ("打印 JSON 输出的 JSON Schema", "print the JSON Schema of the JSON output"),
+    "no-phase": ("没有 {text} 这个阶段；有 {phases}", "no phase {text}; there are {phases}"),
     "no-folder": ("{path}：没有这个目录", "{path}: no such folder"),
     "no-operator": (
         "{path}：没有找到算子。在算子目录（如 custom-ops/<op>）里运行，或用 --op 指定",
