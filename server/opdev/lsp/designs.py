@@ -20,16 +20,20 @@ if TYPE_CHECKING:
 
 _PATIENCE = 0.3
 """Seconds a feature waits for the linter, which may be busy with a rule that takes long."""
+_AFTER = 0.002
+"""Seconds a feature leaves the findings to be written."""
 
 
 async def settled(session: Session, document: Document) -> File:
     """The document as it is now, parsed; the linter's own file where that comes in time."""
     source = document.source
-    file = session.analyst.file_of(document)
-    if file is None:
+    if session.now_shown(document) is None:
+        # Parsed is not yet linted: a feature that ran beside the linter would slow the keystroke down.
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(session.shown(document), _PATIENCE)
-        file = session.analyst.file_of(document)
+            # The findings go out first.
+            await asyncio.sleep(_AFTER)
+    file = session.analyst.file_of(document)
     if file is not None and file.source is source:
         return file
     # Typed into meanwhile: the question was about the text of then.

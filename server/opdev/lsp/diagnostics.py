@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from opdev.lsp.client import Client, Lang
@@ -48,6 +49,8 @@ class Style:
 def render(findings: Iterable[Finding], uri: str, lang: Lang, style: Style) -> list[dict[str, Any]]:
     """The diagnostics of a file, in text order; MOST at most, and one that says how many there are."""
     listed = list(findings)
+    # A hundred findings may point into one file: it is read once.
+    style = replace(style, source_of=lru_cache(maxsize=64)(style.source_of))
     shown = [_diagnostic(finding, uri, lang, style) for finding in listed[:MOST]]
     if len(listed) > MOST:
         text = {
@@ -111,7 +114,12 @@ def _related(finding: Finding, uri: str, lang: Lang, style: Style) -> Iterable[d
 
 def page_uri(rule: Rule) -> str:
     """Where the page of a rule is: on this machine, so that it opens without a network."""
-    return to_uri((store.rules_folder() / rule.page).as_posix())
+    return _page_uri(rule.page)
+
+
+@lru_cache(maxsize=1024)
+def _page_uri(page: str) -> str:
+    return to_uri((store.rules_folder() / page).as_posix())
 
 
 def of_problem(problem: Problem, lang: Lang) -> dict[str, Any]:

@@ -50,15 +50,15 @@ def register(server: Typed) -> None:
     async def complete(params: types.CompletionParams) -> types.CompletionList | None:
         session = server.session
         document = session.documents.find(params.text_document.uri)
-        found = await server.off_loop(lambda: completion.complete(session, params))
-        if found is not None or document is None or not document.path.lower().endswith("design.md"):
-            return found
-        file = await settled(session, document)
-        return await server.off_loop(
-            lambda: (
-                dsl_completion.complete_design(session, document, file, params.position) if is_design(file) else None
-            )
-        )
+        if document is not None and document.path.lower().endswith("design.md"):
+            file = await settled(session, document)
+            if is_design(file):
+                found = await server.off_loop(
+                    lambda: dsl_completion.complete_design(session, document, file, params.position)
+                )
+                if found is not None:
+                    return found
+        return await server.off_loop(lambda: completion.complete(session, params))
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
