@@ -28,10 +28,13 @@ LAYERS = {
     "phases": {"source", "kinds", "syntax", "design", "facts", "rules", "project", "config"},
     "ignore": set(),
     "config": {"ignore", "rules", "kinds"},
+    "sim": {"source", "kinds", "syntax", "api", "project", "config"},
+    "runs": CORE | {"facts", "phases", "sim", "api"},
+    "scaffold": CORE | {"facts", "phases", "api"},
     "lint": CORE | {"ignore", "api", "checks"},
     "lsp": CORE | {"facts", "phases", "ignore", "api", "checks"},
-    "cli": {"lint", "lsp", "phases"},
-    "entry": {"cli", "lint", "lsp", "phases"},
+    "cli": {"lint", "lsp", "phases", "runs", "sim", "scaffold"},
+    "entry": {"cli", "lint", "lsp", "phases", "runs", "sim", "scaffold"},
 }
 LONGEST = 500
 
