@@ -20,6 +20,7 @@ _DEBUG = re.compile(
     r"(?:-D)?(?:ENABLE_ASCENDC_DUMP|ASCENDC_DUMP=1|ENABLE_ASCENDC_DUMP=1)|-fsanitize\S*|--cce-enable-sanitizer"
 )
 _SWITCHES = re.compile(r"ENABLE_ASCENDC_DUMP|\w*SANITIZER\w*|ENABLE_(?:A|UB|T|M)SAN|USE_(?:A|UB|T|M)SAN")
+_TREE_INCLUDE = frozenset({"${PROJECT_SOURCE_DIR}/include", "${CMAKE_SOURCE_DIR}/include"})
 
 
 def _options(context: Context, target: Target, command: str, everywhere: str) -> list[str]:
@@ -130,6 +131,8 @@ def missing_shmem_include(context: Context) -> Iterator[Hit]:
         folders += _options(context, target, "target_compile_options", "add_compile_options")
         if any("shmem" in f.lower() or re.fullmatch(r"\$\{\w*INC\w*\}", f) for f in folders):
             continue
+        if _TREE_INCLUDE.intersection(folders) and not cmake.commands(context, "project"):
+            continue  # configured as part of SHMEM's own tree, whose include/ that is
         name = target.command.args[0]
         line = f"target_include_directories({target.written} PRIVATE $ENV{{SHMEM_HOME_PATH}}/shmem/include)"
         fix = Fix((lines_after(context, target.command.node, line),))
