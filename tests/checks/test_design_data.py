@@ -140,8 +140,8 @@ def test_a_section_brought_in_by_an_alias_is_not_edited(yaml, selection):
     assert fixed(markdown(yaml), selection).data.count(b"finalize") == 1
 
 
-@pytest.mark.parametrize(("profile", "found"), [("custom-ops", True), ("in-tree", True), ("skill-text", False)])
-def test_operators_made_in_the_tree_are_judged_too(yaml, selection, profile, found):
+@pytest.mark.parametrize(("profile", "found"), [("custom-ops", True), ("in-tree", False), ("skill-text", False)])
+def test_designs_of_operators_are_judged_and_no_others(yaml, selection, profile, found):
     data = markdown(yaml.replace("  peer_model: 每个 PE 与其余所有 PE\n", ""))
 
     assert bool(lint(data, selection, profile)) is found

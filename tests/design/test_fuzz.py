@@ -58,6 +58,7 @@ def ranges(doc):
 @given(frames, anything)
 @example(b"", b"```yaml\nmeta: [\n```")
 @example(b"", b"```yaml\ndsl_version: x\n\xff: \xfe\n")
+@example(b"> ```yaml\n> meta:\n> source:\n> ", b"\x00" * 14 + b"\x80" * 16)
 def test_any_text_is_read(frame, data):
     doc = of(frame + data)
 

@@ -73,7 +73,7 @@ def complete(document: DesignDocument, offset: int) -> Completion | None:
     place = _place(fence, inner)
     if place is None:
         return None
-    start = offset - len(place.typed.encode())
+    start = offset - len(place.typed.encode("utf-8", "surrogateescape"))
     end = _end_of_word(document.data, offset)
     if place.quote and document.data[end : end + 1] == place.quote.encode():
         end += 1
@@ -138,7 +138,7 @@ def _line(rest: str, column: int) -> tuple[_Line, re.Match[str] | None]:
 def _place(fence: Fence, inner: int) -> _Place | None:
     data = fence.file.data
     begin = max(data.rfind(b"\n", 0, inner), data.rfind(b"\r", 0, inner)) + 1
-    before = data[begin:inner].decode("utf-8", "replace")
+    before = data[begin:inner].decode("utf-8", "surrogateescape")
     above = data[:begin].decode("utf-8", "replace").splitlines()
     below = data[inner:].decode("utf-8", "replace").splitlines()[1:]
     column = len(before) - len(before.lstrip(" "))

@@ -105,7 +105,8 @@ def assemble(composer: Composer, start: int, end: int, level: int = 0) -> Node |
             node = assemble(composer, rest.end(), stop, level + 1)
             if node is None:
                 return None
-            node.key, node.key_start, node.key_end = key[1], at + indent, at + indent + len(key[1])
+            node.key, node.key_start = key[1], at + indent
+            node.key_end = node.key_start + len(key[1].encode())
             at = composer.text.host(stop)
         else:
             kept = _piece(composer, begin, stop)
