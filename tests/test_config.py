@@ -324,6 +324,13 @@ lang = "zh"
 {RULE} = "warning"
 [per-file-ignores]
 "legacy/**" = ["memory"]
+[run]
+executor = "docker"
+engine = ["podman", "--runtime", "runc"]
+mounts = {{"/home/me/shmem" = "/workspace/shmem"}}
+grace = 2.5
+keep-runs = 10
+external = {{design = ["write-design", "--context"]}}
 """
 
 
@@ -338,7 +345,8 @@ def test_the_schema_is_of_the_keys_and_takes_a_sample(tree):
 @pytest.mark.parametrize(
     "text",
     ["selct = []", "select = 'all'", "select = [1]", "lang = 'de'", "profile = ''", "respect-gitignore = 1", "severity = {a = 'x'}",
-     "per-file-ignores = {a = 'x'}", "extend = 3", "extend = [1]", "exclude = 'x'", "rules = {}"],
+     "per-file-ignores = {a = 'x'}", "extend = 3", "extend = [1]", "exclude = 'x'", "rules = {}", "run = 1", "run = {grace = -1}", "run = {keep-runs = 1.5}",
+     "run = {engine = 3}", "run = {external = {design = 'x'}}", "run = {nothing = 1}"],
 )  # fmt: skip
 def test_schema_and_reader_refuse_the_same(tree, text):
     root = tree({"opdev.toml": text + "\n"})

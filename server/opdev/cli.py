@@ -24,6 +24,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.phases.cli import main as phases
 
         return phases(arguments[0], arguments[1:])
+    if arguments[:1] and arguments[0] in ("run", "runs", "show", "tail", "stop", "doctor"):
+        from opdev.runs.cli import main as runs
+
+        return runs(arguments[0], arguments[1:])
     from opdev.lint import rulecmd
 
     parser = argparse.ArgumentParser(prog="opdev", description="Editor backend and CI linter for Ascend NPU operators.")
@@ -33,6 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("lsp", help="same as opdev-lsp", add_help=False)
     commands.add_parser("gate", help="what keeps a phase of an operator closed, and what opens it", add_help=False)
     commands.add_parser("status", help="where an operator stands, and what comes next", add_help=False)
+    commands.add_parser("run", help="run a phase, or all of them", add_help=False)
+    commands.add_parser("runs", help="the runs there were", add_help=False)
+    commands.add_parser("show", help="a run again", add_help=False)
+    commands.add_parser("tail", help="follow a run", add_help=False)
+    commands.add_parser("stop", help="end a run", add_help=False)
+    commands.add_parser("doctor", help="what the environment has, and what it lacks", add_help=False)
     rulecmd.add_parser(commands)
     args = parser.parse_args(arguments)
     status: int = args.run(args)

@@ -61,6 +61,27 @@ KEYS: Mapping[str, Key] = {
     "respect-gitignore": Key({"type": "boolean"}, "跳过 .gitignore 忽略的文件", "Skip what .gitignore ignores"),
     "rules": Key(_WORDS, "附加规则页所在的文件夹", "Folders of further rule pages"),
     "lang": Key({"enum": ["auto", "zh", "en"]}, "消息语言", "Language of messages"),
+    "run": Key(
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "executor": {"enum": ["host", "docker", "sim"]},
+                "engine": {"anyOf": [{"type": "string"}, _WORDS]},
+                "container": {"type": "string"},
+                "mounts": {"type": "object", "additionalProperties": {"type": "string"}},
+                "python": {"type": "string"},
+                "grace": {"type": "number", "minimum": 0},
+                "timeout-scale": {"type": "number", "minimum": 0},
+                "keep-runs": {"type": "integer", "minimum": 0},
+                "keep-days": {"type": "number", "minimum": 0},
+                "keep-megabytes": {"type": "integer", "minimum": 0},
+                "external": {"type": "object", "additionalProperties": _WORDS},
+            },
+        },
+        "opdev run 的设置：执行方式、容器引擎、宽限秒数、保留的运行数、各阶段的外部命令",
+        "Settings of `opdev run`: executor, container engine, grace in seconds, how many runs are kept, a command for a phase",
+    ),
 }
 
 
@@ -89,6 +110,8 @@ class Settings:
     respect_gitignore: bool = True
     rules: tuple[str, ...] = ()
     lang: str = "auto"
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """What `opdev run` reads; its keys are those of KEYS."""
     files: tuple[str, ...] = ()
     """Every file read for this, for reloading."""
 
@@ -310,6 +333,7 @@ def _apply(settings: Settings, path: str, folder: str, table: Mapping[str, Any],
         respect_gitignore=table.get("respect-gitignore", settings.respect_gitignore),
         rules=(*settings.rules, *rules),
         lang=table.get("lang", settings.lang),
+        run={**settings.run, **table.get("run", {})},
         files=(*settings.files, path),
     )
     check_words(changed, lambda key, problem: ConfigError(path, _line(text, key), problem))
@@ -404,10 +428,20 @@ def _mismatch(value: object, schema: Mapping[str, Any]) -> str:
         if not isinstance(value, dict):
             return f"is a table, not {value!r}"
         for name, item in value.items():
-            problem = _mismatch(item, schema["additionalProperties"])
+            inner = schema.get("properties", {}).get(name, schema["additionalProperties"])
+            if inner is False:
+                return f"knows no {name!r}; known are {', '.join(schema['properties'])}"
+            problem = _mismatch(item, inner)
             if problem:
                 return f"{name!r} {problem}"
         return ""
+    if kind in ("integer", "number"):
+        good = (
+            isinstance(value, int if kind == "integer" else (int, float)) and not isinstance(value, bool) and value >= 0
+        )
+        return (
+            "" if good else f"is {'a whole number' if kind == 'integer' else 'a number'} of at least 0, not {value!r}"
+        )
     wanted = {"string": str, "boolean": bool}[kind]
     return "" if isinstance(value, wanted) else f"is a {kind}, not {value!r}"
 

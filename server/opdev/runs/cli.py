@@ -1,0 +1,125 @@
+"""``opdev run``, ``runs``, ``show``, ``tail``, ``stop``, ``doctor``: the command line, its errors, its exit status.
+
+0 passed, 1 failed or waiting for a person, 2 usage, 3 a fault of opdev itself, 130 stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from opdev.config import ConfigError, language
+from opdev.rules.errors import PageError
+from opdev.rules.model import Lang
+from opdev.runs import commanding, looking
+from opdev.runs.errors import UsageError
+from opdev.runs.texts import say
+
+COMMANDS = ("run", "runs", "show", "tail", "stop", "doctor")
+USAGE, INTERNAL, STOPPED = 2, 3, 130
+
+
+def main(command: str, argv: Sequence[str]) -> int:
+    """Run one of ``COMMANDS``; the result is the exit status."""
+    lang = language(_asked(argv))
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+    try:
+        args = _parser(command, lang).parse_args(list(argv))
+        status = _CALLS[command](args, lang)
+        sys.stdout.flush()
+        return status
+    except UsageError as error:
+        sys.stderr.write(f"opdev {command}: {say(error.key, lang, **error.values)}\n")
+        return USAGE
+    except (ConfigError, PageError) as error:
+        sys.stderr.write(f"opdev {command}: {say('bad-config', lang, why=error)}\n")
+        return USAGE
+    except KeyboardInterrupt:
+        return STOPPED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        sys.stderr.write(say("internal", lang, error=f"{type(error).__name__}: {error}") + "\n")
+        if os.environ.get("OPDEV_DEBUG"):
+            raise
+        return INTERNAL
+
+
+_CALLS = {
+    "run": commanding.run,
+    "stop": commanding.stop,
+    "doctor": commanding.doctor,
+    "runs": looking.runs,
+    "show": looking.show,
+    "tail": looking.tail,
+}
+
+
+def _asked(argv: Sequence[str]) -> str:
+    for index, value in enumerate(argv):
+        if value == "--lang" and index + 1 < len(argv):
+            return argv[index + 1]
+        if value.startswith("--lang="):
+            return value.partition("=")[2]
+    return "auto"
+
+
+def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:
+    from opdev.phases.graph import NAMES, ORDER, phase_id
+    from opdev.runs.executors import NAMES as EXECUTORS
+
+    def phase(text: str) -> str:
+        found = "all" if text == "all" else phase_id(text)
+        if found is None:
+            raise argparse.ArgumentTypeError(
+                say("no-phase", lang, text=text, phases=", ".join(("all", *ORDER, *NAMES)))
+            )
+        return found
+
+    def pes(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1024):
+            raise argparse.ArgumentTypeError(say("bad-pes", lang))
+        return int(text)
+
+    p = argparse.ArgumentParser(prog=f"opdev {command}", description=say(f"{command}-help", lang))
+    formats = ("text", "json") if command in ("runs", "doctor") else ("text", "jsonl")
+    if command == "run":
+        p.add_argument("phase", type=phase, metavar="PHASE", help=f"{say('phase', lang)}: {', '.join((*ORDER, 'all'))}")
+        p.add_argument("--pes", type=pes, default=2, metavar="N", help=say("pes", lang))
+        p.add_argument("--resume", action="store_true", help=say("resume", lang))
+        p.add_argument("--keep-going", action="store_true", help=say("keep-going", lang))
+        p.add_argument("--count", type=positive, default=0, metavar="N", help=say("count", lang))
+        p.add_argument("--iters", type=positive, default=0, metavar="N", help=say("iters", lang))
+        p.add_argument("--dtype", default="", help=say("dtype", lang))
+        p.add_argument("--devices", default="", help=say("devices", lang))
+        p.add_argument("--detach", action="store_true", help=say("detach", lang))
+    if command in ("run", "doctor"):
+        p.add_argument("--executor", choices=EXECUTORS, help=say("executor", lang))
+        p.add_argument("--container", metavar="NAME", help=say("container", lang))
+    if command in ("show", "tail"):
+        p.add_argument("run", nargs="?" if command == "tail" else None, default="last", metavar="RUN", help=say("run-id", lang))  # fmt: skip
+        p.add_argument("--print-schema", action="store_true", help=say("schema", lang))
+    if command == "show":
+        p.add_argument("--replay", action="store_true", help=say("replay", lang))
+    if command == "stop":
+        p.add_argument("run", nargs="?", metavar="RUN", help=say("run-id", lang))
+        p.add_argument("--all", action="store_true", help=say("all", lang))
+        p.add_argument("--now", action="store_true", help=say("now", lang))
+    else:
+        p.add_argument("--format", choices=formats, default="text", help=say("format", lang))
+    p.add_argument("--op", metavar="DIR", help=say("op", lang))
+    p.add_argument("--lang", choices=("auto", "zh", "en"), default="auto", help=say("lang", lang))
+    return p
+
+
+def positive(text: str) -> int:
+    """A whole number above 0, for argparse."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} > 0 ?")
+    return int(text)

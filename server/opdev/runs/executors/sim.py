@@ -1,0 +1,74 @@
+"""Steps on the CPU stand-in: the user's own scripts, with the stand-in in place of CANN and SHMEM.
+
+The stand-in is another package; all that is asked of it is ``opdev.sim.phases`` with
+
+    ``environment(root, run, n_pes)``   {name: value} for every step: where its headers, libraries and shims are
+    ``build(root)``                     argv that builds the operator into ``<root>/build``
+
+An installation without it says so before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Protocol, cast
+
+from opdev.phases.model import both
+from opdev.rules.model import Text
+from opdev.runs.execute import Command
+from opdev.runs.executors import Executor, Job
+
+MODULE = "opdev.sim.phases"
+
+
+class StandIn(Protocol):
+    """What the stand-in's module has."""
+
+    def environment(self, root: str, run: str, n_pes: int) -> Mapping[str, str]: ...
+
+    def build(self, root: str) -> Sequence[str]: ...
+
+
+def stand_in() -> StandIn | None:
+    """The stand-in; None where this installation has none."""
+    try:
+        return cast("StandIn", import_module(MODULE))
+    except ModuleNotFoundError as error:
+        if error.name is not None and MODULE.startswith(error.name):
+            return None
+        raise
+
+
+class Sim:
+    """The stand-in on this machine, or in a container, whichever ``place`` is."""
+
+    name = "sim"
+    backend = "sim"
+
+    def __init__(self, place: Executor, root: str, run: str, n_pes: int) -> None:
+        self.place, self.root, self.run, self.n_pes = place, root, run, n_pes
+
+    def problem(self) -> Text | None:
+        if stand_in() is None:
+            return both("这个安装里没有 CPU 模拟环境（opdev.sim）", "this installation has no CPU stand-in (opdev.sim)")
+        return self.place.problem()
+
+    def command(self, job: Job) -> Command:
+        module = stand_in()
+        if module is None:
+            raise RuntimeError("asked for a command before the stand-in was looked for")
+        env = {**module.environment(self.place.inward(self.root), self.run, self.n_pes), **job.env}
+        argv = list(module.build(self.place.inward(self.root))) if job.sim == "build" else list(job.argv)
+        # CANN's and SHMEM's own scripts are what the stand-in is in place of.
+        return self.place.command(replace(job, argv=argv, env=env, source=()))
+
+    def inward(self, path: str) -> str:
+        return self.place.inward(path)
+
+    def outward(self, path: str) -> str:
+        return self.place.outward(path)
+
+    def exists(self, path: str) -> bool:
+        return self.place.exists(path)

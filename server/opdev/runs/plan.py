@@ -1,0 +1,51 @@
+"""What was asked of a run, written beside it before its process starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The command line, the operator's answers and the settings, resolved.
+
+    ``keep`` is how much is kept of old runs: number, bytes, days.  ``mounts`` pairs this machine's folders with the
+    container's.  ``count``, ``iters`` 0 and empty texts: the default of the place where it runs.
+    """
+
+    request: str
+    root: str
+    executor: str = "host"
+    pes: int = 2
+    resume: bool = False
+    resume_of: str | None = None
+    keep_going: bool = False
+    container: str = ""
+    engine: tuple[str, ...] = ("docker",)
+    mounts: tuple[tuple[str, str], ...] = ()
+    external: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    python: str = "python3"
+    count: int = 0
+    iters: int = 0
+    dtype: str = ""
+    devices: str = ""
+    grace: float = 5.0
+    timeout_scale: float = 1.0
+    keep: tuple[int, int, float] = (50, 2_000_000_000, 30.0)
+
+    def data(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, value: Mapping[str, Any]) -> Plan:
+        """From JSON; KeyError or TypeError for what is no plan."""
+        known = {k: v for k, v in value.items() if k in cls.__dataclass_fields__}
+        known["engine"] = tuple(known.get("engine", ("docker",)))
+        known["mounts"] = tuple((a, b) for a, b in known.get("mounts", ()))
+        known["external"] = {k: tuple(v) for k, v in known.get("external", {}).items()}
+        count, size, days = known.get("keep", (50, 2_000_000_000, 30.0))
+        known["keep"] = (count, size, days)
+        return cls(**known)

@@ -1,0 +1,211 @@
+"""The process of a run: ``python -m opdev.runs.runner FOLDER [LIFELINE]``.
+
+It leads a session of its own, writes events and status, and runs phases one after the other.  It ends for SIGTERM,
+SIGINT and SIGHUP (twice: at once), and when the lifeline (a pipe's end, a file descriptor) closes: whoever started it
+with one is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import opdev
+from opdev.phases.graph import next_after, skipped
+from opdev.phases.model import both
+from opdev.phases.status import situation
+from opdev.runs import process, status, store
+from opdev.runs.events import Events
+from opdev.runs.execute import Stop
+from opdev.runs.executors import Executor
+from opdev.runs.executors.docker import Docker
+from opdev.runs.executors.host import Host
+from opdev.runs.executors.sim import Sim
+from opdev.runs.lock import Lock
+from opdev.runs.phasing import Phased, Phases
+from opdev.runs.plan import Plan
+from opdev.runs.status import State, Status
+from opdev.runs.stepping import Stepper
+from opdev.runs.store import Run
+from opdev.runs.target import Target, cann_script, look, target
+
+_OUTCOMES: dict[str, State] = {"passed": "passed", "failed": "failed", "blocked": "blocked", "stopped": "stopped"}
+
+
+def executor_of(plan: Plan, run: str) -> Executor:
+    """The executor a plan asks for."""
+    host = Host(run)
+    place: Executor = host
+    if plan.executor == "docker" or plan.container:
+        place = Docker(run, plan.container, plan.engine, plan.mounts)
+    return Sim(place, plan.root, run, plan.pes) if plan.executor == "sim" else place
+
+
+def values_of(plan: Plan, found: Target, executor: Executor) -> dict[str, str]:
+    """What the words in braces stand for, in the words of the place where steps run."""
+    sim = executor.backend == "sim"
+    return {
+        "op": executor.inward(found.root),
+        "repo": executor.inward(found.repo),
+        "name": found.name,
+        "pes": str(plan.pes),
+        "python": plan.python,
+        "jobs": str(min(8, os.cpu_count() or 1)),
+        "count": str(plan.count or (65536 if sim else 8388608)),
+        "dtype": plan.dtype or (found.dtypes[0] if found.dtypes else "float16"),
+        "iters": str(plan.iters or (3 if sim else 50)),
+        "devices": plan.devices or ",".join(str(pe) for pe in range(plan.pes)),
+    }
+
+
+class Runner:
+    """One run from its plan to its end."""
+
+    def __init__(self, run: Run, stop: Stop) -> None:
+        self.run, self.stop = run, stop
+        self.plan = Plan.read(run.plan)
+        evidence = look(self.plan.root)
+        self.target = target(evidence)
+        self.executor = executor_of(self.plan, run.id)
+        self.status = Status(
+            id=run.id, state="running", operator=self.target.name, root=self.plan.root, request=self.plan.request,
+            executor=self.plan.executor, backend=self.executor.backend, started=time.time(), runner=process.identity(),
+            n_pes=self.plan.pes, resume_of=self.plan.resume_of,
+        )  # fmt: skip
+        status.write(run.folder, self.status)
+        self.events = Events(run.events, run.id, self.plan.executor, self.executor.backend)
+
+    def go(self) -> State:
+        """Run; the result is the run's last state."""
+        begun = time.monotonic()
+        self.events.add(
+            "run-started", operator=self.target.name, root=self.plan.root, request=self.plan.request,
+            phases=self._list(), n_pes=self.plan.pes, resume_of=self.plan.resume_of, version=opdev.__version__,
+        )  # fmt: skip
+        try:
+            done = self._locked()
+        except Exception as error:  # noqa: BLE001 - a run always has an end
+            traceback.print_exc()
+            done = Phased("failed", None, f"opdev failed: {type(error).__name__}: {error}")
+        if self.stop.asked:
+            done = Phased("stopped", None, self.stop.reason)
+            self.events.add("stopping", reason=self.stop.reason)
+        state = _OUTCOMES[done.outcome]
+        self.events.add("run-ended", outcome=done.outcome, message=done.message, seconds=round(time.monotonic() - begun, 3))  # fmt: skip
+        self._write(state=state, ended=time.time(), message=done.message)
+        self.events.close()
+        store.prune(self.plan.root, store.Limits(*self.plan.keep))
+        return state
+
+    def _write(self, **values: Any) -> None:
+        self.status = self.status.changed(**values)
+        status.write(self.run.folder, self.status)
+
+    def _list(self) -> list[str]:
+        if self.plan.request != "all":
+            return [self.plan.request]
+        found: list[str] = []
+        name: str | None = self._first()
+        flags = look(self.plan.root).flags
+        while name is not None:
+            found.append(name)
+            name = next_after(name, flags)
+        return found
+
+    def _first(self) -> str:
+        if self.plan.resume_of is None and not self.plan.resume:
+            return "0"
+        return situation(look(self.plan.root)).phase.id
+
+    def _locked(self) -> Phased:
+        problem = self.executor.problem()
+        if problem is not None:
+            self.events.add("note", text=dict(problem))
+            return Phased("failed", None, problem["en"])
+        lock = Lock(self.plan.root, self.run.id)
+        try:
+            told = False
+            while not lock.taken():
+                if not told:
+                    self.events.add("waiting", **{"for": lock.holder()})
+                    told = True
+                select.select([self.stop.fd], [], [], 0.1)
+                if self.stop.asked:
+                    return Phased("stopped")
+            return self._phases()
+        finally:
+            lock.close()
+
+    def _phases(self) -> Phased:
+        runner = Phases(self.events, self._stepper(), Host(self.run.id), self.plan.external)
+        if self.plan.request != "all":
+            self._write(phase=self.plan.request)
+            return runner.run(self.plan.request)
+        worst = Phased("passed")
+        name: str | None = self._first()
+        while name is not None and not self.stop.asked:
+            flags = look(self.plan.root).flags
+            why = skipped(flags).get(name)
+            if why is not None:
+                self.events.add("phase-skipped", phase=name, why=dict(why))
+            else:
+                self._write(phase=name)
+                done = runner.run(name)
+                if done.outcome == "blocked" and self.plan.keep_going:
+                    worst = done if worst.outcome == "passed" else worst
+                    self.events.add("note", text=both("门禁没有开，按 --keep-going 继续", "its gate is closed; going on (--keep-going)"))  # fmt: skip
+                elif done.outcome != "passed":
+                    return done
+            name = next_after(name, look(self.plan.root).flags)
+        return worst
+
+    def _stepper(self) -> Stepper:
+        sim = self.executor.backend == "sim"
+        repo = self.executor.inward(self.target.repo)
+        script = f"{repo}/install/set_env.sh"
+        local = isinstance(self.executor, Host)
+        cann = self.target.cann if not local else cann_script(self.target, os.environ)
+        return Stepper(
+            events=self.events,
+            folder=self.run.folder,
+            executor=self.executor,
+            target=self.target,
+            values=values_of(self.plan, self.target, self.executor),
+            cann="" if sim else cann,
+            shmem="" if sim or not self.executor.exists(script) else script,
+            stop=self.stop,
+            grace=self.plan.grace,
+            scale=self.plan.timeout_scale,
+            n_pes=self.plan.pes,
+        )
+
+
+def main(argv: list[str]) -> int:
+    """Run the run in a folder; the exit status is 0 passed, 1 failed or blocked, 130 stopped."""
+    folder = argv[0]
+    stop = Stop()
+    handle: Callable[[int, object], None] = lambda number, _: stop.ask(signal.Signals(number).name)  # noqa: E731 - typed
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, handle)
+    if len(argv) > 1:
+        threading.Thread(target=_lifeline, args=(int(argv[1]), stop), daemon=True).start()
+    state = Runner(Run(os.path.basename(folder), folder), stop).go()
+    return {"passed": 0, "stopped": 130}.get(state, 1)
+
+
+def _lifeline(handle: int, stop: Stop) -> None:
+    os.set_inheritable(handle, False)
+    while os.read(handle, 64):
+        pass
+    stop.ask("the program that started the run is gone")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
