@@ -21,7 +21,8 @@ inline void launch(uint32_t block_dim, void *stream, std::function<void()> kerne
     launch("kernel", block_dim, stream, std::move(kernel), Cores::vector, at);
 }
 
-// All blocks of the running launch (SyncAll, and the core part of a device barrier).
+// All blocks of the running launch (SyncAll, and the core part of a device barrier).  Completes the block's MTE transfers
+// first, as SyncAll does with its barrier of all pipes.  Cube cores of a mix kernel pass.
 void block_sync(const char *what, Site at);
 // All PEs of a team: from a kernel once per block, from the host once per PE.
 void pe_barrier(int team, const char *what, Site at);

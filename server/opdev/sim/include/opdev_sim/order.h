@@ -26,6 +26,9 @@ struct Rows {
     uint64_t src_stride = 0;
 };
 
+// The engine of calls that leave the choice to the library: what data_op_engine_type of init asked for.
+Engine default_engine();
+
 // Starts a transfer.  Addresses are final (translated) and checked; peer is the remote PE, or the own one for a local
 // UB-to-GM copy.  Honours the block's atomic mode for MTE writes to GM.
 void issue(Engine engine, void *dst, const void *src, Rows rows, int peer, const char *what, Site at);

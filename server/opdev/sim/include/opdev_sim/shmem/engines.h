@@ -1,0 +1,109 @@
+// SDMA, RDMA (roce) and UDMA: other queues, other scratch sizes, and each its own quiet.
+#pragma once
+#include "opdev_sim/launch.h"
+#include "opdev_sim/shmem/transfer.h"
+#include "opdev_sim/signal.h"
+
+enum class ACLSHMEMCMOTYPE : uint32_t { CMO_TYPE_PREFETCH = 6, CMO_TYPE_WRITEBACK = 7, CMO_TYPE_INVALID = 8 };
+
+#define OPDEV_SIM_ENGINE(NAME, MOVE, ENGINE, LEAST)                                                                                    \
+    template <class T, pipe_t = PIPE_MTE3>                                                                                             \
+    inline void NAME(T *dst, T *src, T *buf, uint32_t elem_size, int pe, uint32_t = 0, opdev_sim::Site at = opdev_sim::here())         \
+    {                                                                                                                                  \
+        opdev_sim::check_scratch(buf, LEAST, LEAST, 32, #NAME, at);                                                                    \
+        opdev_sim::MOVE(opdev_sim::ENGINE, dst, src, opdev_sim::one_row(uint64_t{elem_size} * sizeof(T)), pe, #NAME, at);              \
+    }                                                                                                                                  \
+    template <class T, pipe_t = PIPE_MTE3>                                                                                             \
+    inline void NAME(const AscendC::GlobalTensor<T> &dst, const AscendC::GlobalTensor<T> &src, const AscendC::LocalTensor<T> &buf,     \
+                     uint32_t elem_size, int pe, uint32_t = 0, opdev_sim::Site at = opdev_sim::here())                                 \
+    {                                                                                                                                  \
+        opdev_sim::check_scratch(buf, LEAST, 32, #NAME, at);                                                                           \
+        opdev_sim::MOVE(opdev_sim::ENGINE, dst.GetPhyAddr(), src.GetPhyAddr(), opdev_sim::one_row(uint64_t{elem_size} * sizeof(T)),    \
+                        pe, #NAME, at);                                                                                                \
+    }
+OPDEV_SIM_ENGINE(aclshmemx_roce_put_nbi, put, rdma, 128)
+OPDEV_SIM_ENGINE(aclshmemx_roce_get_nbi, get, rdma, 128)
+OPDEV_SIM_ENGINE(aclshmemx_udma_put_nbi, put, udma, 128)
+OPDEV_SIM_ENGINE(aclshmemx_udma_get_nbi, get, udma, 128)
+#undef OPDEV_SIM_ENGINE
+
+#define OPDEV_SIM_SDMA(NAME, MOVE)                                                                                                     \
+    template <class T>                                                                                                                 \
+    inline void NAME(T *dst, T *src, T *buf, uint32_t ub_size, uint32_t elem_size, int pe, uint32_t,                                   \
+                     opdev_sim::Site at = opdev_sim::here())                                                                           \
+    {                                                                                                                                  \
+        opdev_sim::check_scratch(buf, ub_size, 64, 64, #NAME, at);                                                                     \
+        opdev_sim::MOVE(opdev_sim::sdma, dst, src, opdev_sim::one_row(uint64_t{elem_size} * sizeof(T)), pe, #NAME, at);                \
+    }                                                                                                                                  \
+    template <class T>                                                                                                                 \
+    inline void NAME(const AscendC::GlobalTensor<T> &dst, const AscendC::GlobalTensor<T> &src, const AscendC::LocalTensor<T> &buf,     \
+                     uint32_t elem_size, int pe, uint32_t, opdev_sim::Site at = opdev_sim::here())                                     \
+    {                                                                                                                                  \
+        opdev_sim::check_scratch(buf, 64, 64, #NAME, at);                                                                              \
+        opdev_sim::MOVE(opdev_sim::sdma, dst.GetPhyAddr(), src.GetPhyAddr(), opdev_sim::one_row(uint64_t{elem_size} * sizeof(T)), pe,  \
+                        #NAME, at);                                                                                                    \
+    }
+OPDEV_SIM_SDMA(aclshmemx_sdma_put_nbi, put)
+OPDEV_SIM_SDMA(aclshmemx_sdma_get_nbi, get)
+#undef OPDEV_SIM_SDMA
+
+template <class T>
+inline void aclshmemx_sdma_quiet(T *buf, uint32_t ub_size, uint32_t, opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::check_scratch(buf, ub_size, 64, 64, "aclshmemx_sdma_quiet", at);
+    opdev_sim::complete(opdev_sim::sdma);
+}
+template <class T>
+inline void aclshmemx_sdma_quiet(const AscendC::LocalTensor<T> &buf, uint32_t, opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::check_scratch(buf, 64, 64, "aclshmemx_sdma_quiet", at);
+    opdev_sim::complete(opdev_sim::sdma);
+}
+template <class T>
+inline void aclshmemx_roce_quiet(uint32_t pe, T *buf, uint32_t, opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::check_scratch(buf, 64, 64, 32, "aclshmemx_roce_quiet", at);
+    opdev_sim::complete(opdev_sim::rdma, ~0ull, static_cast<int>(pe));
+}
+inline void aclshmemx_udma_quiet(int pe) { opdev_sim::complete(opdev_sim::udma, ~0ull, pe); }
+
+// Data and a 64-bit signal behind it, in that order.
+template <class T>
+inline void aclshmemx_udma_put_signal_nbi(T *dst, T *src, uint32_t elem_size, uint64_t *sig_addr, uint64_t signal, int pe,
+                                          opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::put_now(dst, src, opdev_sim::one_row(uint64_t{elem_size} * sizeof(T)), pe, "aclshmemx_udma_put_signal_nbi", at);
+    opdev_sim::store_element(opdev_sim::Element::u64, sig_addr, signal, pe, "aclshmemx_udma_put_signal_nbi", at);
+}
+// L2 hints change nothing here.
+template <class T>
+inline void aclshmemx_cmo_nbi(T *, uint32_t, ACLSHMEMCMOTYPE, T *, uint32_t, uint32_t)
+{
+}
+template <class T>
+inline void aclshmemx_cmo_nbi(const AscendC::GlobalTensor<T> &, uint32_t, ACLSHMEMCMOTYPE, const AscendC::LocalTensor<T> &, uint32_t)
+{
+}
+inline void aclshmemx_roce_barrier_all(opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::complete(opdev_sim::mte | opdev_sim::rdma);
+    opdev_sim::pe_barrier(ACLSHMEM_TEAM_WORLD, "aclshmemx_roce_barrier_all", at);
+}
+inline void aclshmemx_roce_sync_all(opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::pe_barrier(ACLSHMEM_TEAM_WORLD, "aclshmemx_roce_sync_all", at);
+}
+
+// UB scratch of the default paths: kept in range, otherwise without meaning here.
+#define OPDEV_SIM_CONFIG(NAME, LEAST)                                                                                                  \
+    inline int NAME(uint64_t offset, uint32_t ub_size, uint32_t, opdev_sim::Site at = opdev_sim::here())                               \
+    {                                                                                                                                  \
+        if (opdev_sim::current().on_device)                                                                                            \
+            opdev_sim::check_scratch(opdev_sim::ub_address(offset), ub_size, LEAST, 32, #NAME, at);                                    \
+        return ub_size < LEAST || offset + ub_size > opdev_sim::ub_bytes() ? ACLSHMEM_INVALID_VALUE : ACLSHMEM_SUCCESS;                \
+    }
+OPDEV_SIM_CONFIG(aclshmemx_set_mte_config, 32)
+OPDEV_SIM_CONFIG(aclshmemx_set_sdma_config, 64)
+OPDEV_SIM_CONFIG(aclshmemx_set_rdma_config, 128)
+OPDEV_SIM_CONFIG(aclshmemx_set_udma_config, 128)
+#undef OPDEV_SIM_CONFIG

@@ -1,0 +1,3 @@
+// Sources include this directly; all of it is in shmem.h.
+#pragma once
+#include "shmem.h"

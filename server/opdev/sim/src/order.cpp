@@ -1,0 +1,216 @@
+// Pending transfers: when their bytes move, and who may look at what they write.
+#include "opdev_sim/order.h"
+
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "atomic_move.h"
+#include "flights.h"
+#include "opdev_sim/heap.h"
+#include "shared.h"
+
+namespace opdev_sim {
+
+namespace {
+
+struct Transfer {
+    uint64_t id = 0;
+    Engine engine = mte;
+    int peer = 0;
+    uint8_t *dst = nullptr;
+    const uint8_t *src = nullptr;
+    Rows rows;
+    AtomicOp atomic = AtomicOp::none;
+    Element atomic_type = Element::none;
+    std::vector<uint8_t> staged;  // the bytes, for what an engine has read when the call returns
+    uint64_t checksum = 0;
+    Flight flight;
+    const char *what = "";
+    Site at;
+};
+
+thread_local uint64_t issued = 0;
+thread_local std::vector<Transfer> own;  // MTE and SDMA: each block has its own queue
+
+// RDMA and UDMA have one queue for all blocks of a PE; what blocks leave behind of SDMA ends up here, too.
+std::mutex shared_lock;
+std::vector<Transfer> common;
+
+uint64_t sum_rows(const uint8_t *src, const Rows &r)
+{
+    uint64_t sum = 1469598103934665603ull;
+    for (uint64_t row = 0; row < r.rows; row++) {
+        const uint8_t *p = src + row * r.src_stride;
+        uint64_t i = 0;
+        for (; i + 8 <= r.length; i += 8) {
+            uint64_t word;
+            std::memcpy(&word, p + i, 8);
+            sum = (sum ^ word) * 1099511628211ull;
+        }
+        for (; i < r.length; i++) sum = (sum ^ p[i]) * 1099511628211ull;
+    }
+    return sum | 1;  // 0 means: not taken
+}
+
+void move_rows(uint8_t *dst, const uint8_t *src, const Rows &r, AtomicOp atomic, Element type)
+{
+    for (uint64_t row = 0; row < r.rows; row++) {
+        uint8_t *to = dst + row * r.dst_stride;
+        const uint8_t *from = src + row * r.src_stride;
+        if (atomic != AtomicOp::none) atomic_row(atomic, type, to, from, r.length);
+        else std::memmove(to, from, r.length);
+    }
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+uint64_t span(uint64_t rows, uint64_t length, uint64_t stride) { return rows == 0 ? 0 : (rows - 1) * stride + length; }
+
+void finish(Transfer &t)
+{
+    if (t.checksum != 0 && sum_rows(t.src, t.rows) != t.checksum && checked(kind::source_changed))
+        fault(kind::source_changed, t.at, "%s: its source was overwritten before the transfer was complete (wait for it first)",
+              "%s：传输尚未完成，源数据就被改写（应先等待其完成）", t.what);
+    if (world.lazy) {
+        if (!t.staged.empty()) {
+            Rows dense = t.rows;
+            dense.src_stride = t.rows.length;
+            move_rows(t.dst, t.staged.data(), dense, t.atomic, t.atomic_type);
+        } else {
+            move_rows(t.dst, t.src, t.rows, t.atomic, t.atomic_type);
+        }
+    }
+    land(t.flight);
+    written(t.dst, span(t.rows.rows, t.rows.length, t.rows.dst_stride));
+}
+
+// Finishes those that match, in order, and forgets them.
+void sweep(std::vector<Transfer> &list, unsigned engines, uint64_t until, int peer)
+{
+    if (list.empty()) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < list.size(); i++) {
+        Transfer &t = list[i];
+        if ((t.engine & engines) != 0 && t.id <= until && (peer < 0 || t.peer == peer)) {
+            finish(t);
+            continue;
+        }
+        if (kept != i) list[kept] = std::move(list[i]);
+        kept++;
+    }
+    list.resize(kept);
+}
+
+}  // namespace
+
+void issue(Engine engine, void *dst, const void *src, Rows rows, int peer, const char *what, Site at)
+{
+    Block &b = current();
+    b.site = at;
+    if (rows.rows == 0 || rows.length == 0) return;
+    bool from_ub = in_ub(src);
+    if (!from_ub)
+        for (uint64_t i = 0; i < rows.rows; i++) check_read(static_cast<const uint8_t *>(src) + i * rows.src_stride, rows.length, what, at);
+    Transfer t;
+    t.id = ++issued;
+    t.engine = engine;
+    t.peer = peer;
+    t.dst = static_cast<uint8_t *>(dst);
+    t.src = static_cast<const uint8_t *>(src);
+    t.rows = rows;
+    t.what = what;
+    t.at = at;
+    if (engine == mte) {
+        t.atomic = b.atomic;
+        t.atomic_type = b.atomic_type;
+    }
+    // MTE has read global memory into UB when the call returns; UB itself, and memory other engines read, must stay.
+    bool reads_late = from_ub || engine != mte;
+    if (reads_late) t.checksum = sum_rows(t.src, rows);
+    if (!world.lazy) {
+        move_rows(t.dst, t.src, rows, t.atomic, t.atomic_type);
+    } else if (!reads_late) {
+        t.staged.resize(rows.rows * rows.length);
+        for (uint64_t i = 0; i < rows.rows; i++) std::memcpy(t.staged.data() + i * rows.length, t.src + i * rows.src_stride, rows.length);
+    }
+    t.flight = take_off(engine, t.dst, rows, peer, what, at);
+    if (!world.lazy) written(dst, span(rows.rows, rows.length, rows.dst_stride));
+    if ((engine & (rdma | udma)) != 0) {
+        std::lock_guard<std::mutex> lock(shared_lock);
+        common.push_back(std::move(t));
+    } else {
+        own.push_back(std::move(t));
+    }
+}
+
+void move(void *dst, const void *src, Rows rows, const char *what, Site at)
+{
+    Block &b = current();
+    b.site = at;
+    if (!in_ub(src))
+        for (uint64_t i = 0; i < rows.rows; i++) check_read(static_cast<const uint8_t *>(src) + i * rows.src_stride, rows.length, what, at);
+    bool to_ub = in_ub(dst);
+    move_rows(static_cast<uint8_t *>(dst), static_cast<const uint8_t *>(src), rows, to_ub ? AtomicOp::none : b.atomic, b.atomic_type);
+    if (!to_ub) written(dst, span(rows.rows, rows.length, rows.dst_stride));
+}
+
+uint64_t ticket() { return issued; }
+
+void complete(unsigned engines, uint64_t until, int peer)
+{
+    sweep(own, engines, until, peer);
+    if ((engines & (rdma | udma | sdma)) != 0) {
+        std::lock_guard<std::mutex> lock(shared_lock);
+        sweep(common, engines, ~0ull, peer);
+    }
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void end_of_block()
+{
+    complete(mte);
+    if (own.empty()) return;
+    std::lock_guard<std::mutex> lock(shared_lock);
+    for (Transfer &t : own) common.push_back(std::move(t));
+    own.clear();
+}
+
+Engine default_engine() { return static_cast<Engine>(world.default_engine); }
+
+void complete_all_leftovers() { complete(all_engines); }
+
+void leftover_checks()
+{
+    std::lock_guard<std::mutex> lock(shared_lock);
+    if (common.empty() || !checked(kind::never_completed)) return;
+    const Transfer &t = common.front();
+    const char *name = t.engine == rdma ? "RDMA" : t.engine == udma ? "UDMA" : t.engine == sdma ? "SDMA" : "MTE";
+    fault(kind::never_completed, t.at, "%s to PE %d was never waited for: no quiet of the %s engine came after it (%zu such transfers); aclshmem_quiet drains MTE alone",
+          "%s（对端 PE %d）从未被等待：其后没有 %s 引擎的 quiet（共 %zu 个这样的传输）；aclshmem_quiet 只排空 MTE", t.what, t.peer, name, common.size());
+}
+
+void check_read(const void *p, uint64_t bytes, const char *what, Site at)
+{
+    if (bytes == 0 || !checked(kind::unordered_read)) return;
+    Pending hit;
+    if (!in_flight(p, bytes, &hit)) return;
+    if (hit.pe == world.pe)
+        fault(kind::unordered_read, at, "%s reads %llu bytes that %s of block %d (%s:%d) may still be writing: nothing has completed it",
+              "%1$s 读取 %2$llu 字节，而核 %4$d 的 %3$s（%5$s:%6$d）可能仍在写入：没有任何操作使其完成", what, static_cast<unsigned long long>(bytes), hit.what, hit.block,
+              hit.file, hit.line);
+    fault(kind::unordered_read, at, "%s reads %llu bytes that %s of PE %d block %d (%s:%d) may still be writing: no quiet, barrier or event wait has completed it",
+          "%1$s 读取 %2$llu 字节，而 PE %4$d 核 %5$d 的 %3$s（%6$s:%7$d）可能仍在写入：没有 quiet、栅栏或事件等待使其完成", what,
+          static_cast<unsigned long long>(bytes), hit.what, hit.pe, hit.block, hit.file, hit.line);
+}
+
+void written(const void *p, uint64_t)
+{
+    int of = mapped(p) ? owner(p) : -1;
+    if (of < 0) return;
+    Pe &pe = world.control->pe[of];
+    pe.epoch.fetch_add(1);
+    if (pe.sleepers.load() != 0) wake(pe.epoch);
+}
+
+}  // namespace opdev_sim
