@@ -68,7 +68,9 @@ def _attend(started: Started, form: str, lang: Lang) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if store.mend(started.run) or started.run.status is None:
+    store.mend(started.run)
+    found = started.run.status
+    if found is None or found.state == "lost":
         log = f"{started.run.folder}/runner.log"
         with open(log, encoding="utf-8", errors="replace") as stream:
             sys.stderr.write(stream.read()[-4000:])

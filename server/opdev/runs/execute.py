@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from opdev.runs import keeper
+from opdev.runs import keeper, process
 from opdev.runs.keeper import members, send
 
 Stream = Literal["stdout", "stderr"]
@@ -112,17 +112,17 @@ class _Execution:
         begun = time.monotonic()
         if not os.path.isdir(self.command.cwd):
             return Outcome(failed=f"{self.command.cwd}: no such folder")
-        process, ends = self._start()
+        child, ends = self._start()
         try:
             self._watch(begun, ends)
-            self._close(process)
+            self._close(child)
         finally:
             for end in ends.values():
                 os.close(end)
             if self.control >= 0:
                 os.close(self.control)
             self.selector.close()
-            process.wait()
+            child.wait()
         code, number = self.told.get("exit"), self.told.get("signal")
         failed = str(self.told.get("failed") or "")
         if not failed and "exit" not in self.told:
@@ -148,15 +148,15 @@ class _Execution:
         argv = [sys.executable, "-I", "-S", keeper.__file__, str(control), str(report_w), str(self.command.grace)]
         argv += ["hold" if self.command.hold else "null", *self.command.argv]
         try:
-            process = subprocess.Popen(
+            child = subprocess.Popen(
                 argv, cwd=self.command.cwd, env=dict(self.command.env), stdin=subprocess.DEVNULL,
                 stdout=out_w, stderr=err_w, pass_fds=(control, report_w),
             )  # fmt: skip
         finally:
             for end in (out_w, err_w, report_w, control):
                 os.close(end)
-        self.keeper = process.pid
-        return process, {"stdout": out, "stderr": err, "report": report}
+        self.keeper = child.pid
+        return child, {"stdout": out, "stderr": err, "report": report}
 
     def _watch(self, begun: float, ends: Mapping[str, int]) -> None:
         for name, end in ends.items():
@@ -211,7 +211,11 @@ class _Execution:
 
     def _orphans(self) -> None:
         deadline = time.monotonic() + _CLOSING
-        while (left := members(self.keeper)) and time.monotonic() < deadline:
+        run = self.command.env.get(process.TOKEN, "")
+        killed = "exit" not in self.told and not self.told.get("failed")
+        while (left := {**members(self.keeper), **(process.carrying(run) if killed and run else {})}) and (
+            time.monotonic() < deadline
+        ):
             for pid, start in left.items():
                 send(pid, start, signal.SIGKILL)
             time.sleep(0.01)
@@ -232,10 +236,10 @@ class _Execution:
                 else:
                     self.output("stdout" if name == "stdout" else "stderr", data)
 
-    def _close(self, process: subprocess.Popen[bytes]) -> None:
+    def _close(self, child: subprocess.Popen[bytes]) -> None:
         os.close(self.control)
         self.control = -1
         try:
-            process.wait(_CLOSING + self.command.grace)
+            child.wait(_CLOSING + self.command.grace)
         except subprocess.TimeoutExpired:
-            process.kill()
+            child.kill()

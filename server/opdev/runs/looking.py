@@ -58,6 +58,7 @@ def runs(args: argparse.Namespace, lang: Lang) -> int:
     rows: list[dict[str, Any]] = []
     for operator in finding.every(args.op):
         for run in store.runs(operator.root):
+            store.mend(run)
             found = run.status
             if found is not None:
                 rows.append({

@@ -81,11 +81,11 @@ def follow(run: Run, *, until: Callable[[], bool] | None = None, poll: float = _
     while True:
         # Asked before reading: what was written until then is read after it.
         found = run.status
-        over = found is not None and found.now not in ACTIVE
+        over = (found is not None and found.now not in ACTIVE) or (until is not None and until())
         ended = False
         for event in reader.more():
             yield event
             ended = ended or event["type"] == "run-ended"
-        if ended or over or (until is not None and until()):
+        if ended or over:
             return
         time.sleep(poll)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 
-from opdev.runs import store
+from opdev.runs import process, status, store
 from opdev.runs.plan import Plan
+from opdev.runs.status import Status
 from opdev.runs.store import Run
 
 RUNNER_LOG = "runner.log"
@@ -28,18 +30,40 @@ class Started:
 
 
 def start(plan: Plan, *, lifeline: bool) -> Started:
-    """Write the plan and start the run's process; OSError where the operator's folder cannot be written."""
+    """Write the plan, start the run's process, return when it has taken over.
+
+    OSError where the operator's folder cannot be written.
+    """
     for old in store.runs(plan.root)[-20:]:
         store.mend(old)
     run = store.create(plan.root, plan.data())
     argv = [sys.executable, "-m", "opdev.runs.runner", run.folder]
+    first = Status(
+        id=run.id, state="starting", operator=os.path.basename(plan.root), root=plan.root, request=plan.request, executor=plan.executor,
+        backend="sim" if plan.executor == "sim" else "npu", started=time.time(), runner=process.identity(), n_pes=plan.pes,
+    )  # fmt: skip
+    status.write(run.folder, first)
     inner, outer = os.pipe() if lifeline else (-1, -1)
     with open(f"{run.folder}/{RUNNER_LOG}", "wb") as log:
-        process = subprocess.Popen(
+        child = subprocess.Popen(
             [*argv, str(inner)] if lifeline else argv,
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=plan.root,
             pass_fds=(inner,) if lifeline else (),
         )  # fmt: skip
     if lifeline:
         os.close(inner)
-    return Started(run, process, outer)
+    _taken_over(run, child, first)
+    return Started(run, child, outer)
+
+
+def _taken_over(run: Run, child: subprocess.Popen[bytes], first: Status) -> None:
+    """Wait until the child's own status is there; where it died before, the run is lost."""
+    while (found := run.status) is None or found.state == "starting":
+        if child.poll() is not None:
+            found = run.status
+            if found is None or found.state == "starting":
+                status.write(
+                    run.folder, first.changed(state="lost", ended=time.time(), message="its process did not start")
+                )
+            return
+        time.sleep(0.01)
