@@ -28,6 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.runs.cli import main as runs
 
         return runs(arguments[0], arguments[1:])
+    if arguments[:1] == ["sim"]:
+        from opdev.sim.cli import main as sim
+
+        return sim(arguments[1:])
     from opdev.lint import rulecmd
 
     parser = argparse.ArgumentParser(prog="opdev", description="Editor backend and CI linter for Ascend NPU operators.")
@@ -43,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("tail", help="follow a run", add_help=False)
     commands.add_parser("stop", help="end a run", add_help=False)
     commands.add_parser("doctor", help="what the environment has, and what it lacks", add_help=False)
+    commands.add_parser("sim", help="build and run operators on the CPU stand-in", add_help=False)
     rulecmd.add_parser(commands)
     args = parser.parse_args(arguments)
     status: int = args.run(args)
