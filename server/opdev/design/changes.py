@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import dedent
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from opdev.design.document import DesignDocument
 from opdev.design.nodes import Node
+from opdev.source import Source
 
 _RESERVED = frozenset("-?:,[]{}#&*!|>'\"%@`")
 _LITERALS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "~", ""})
+
+
+class Written(Protocol):
+    """What the YAML stands in: a design document, or a file that is YAML itself."""
+
+    @property
+    def data(self) -> bytes: ...
+
+    @property
+    def source(self) -> Source: ...
 
 
 class Change(NamedTuple):
@@ -46,7 +57,7 @@ def rename(node: Node, key: str) -> Change | None:
     return None if node.alias or node.key_start < 0 else Change(node.key_start, node.key_end, plain(key))
 
 
-def remove(document: DesignDocument, node: Node) -> Change | None:
+def remove(document: Written, node: Node) -> Change | None:
     """A block entry's lines, all of them; None inside brackets."""
     if node.alias or node.key_start < 0 or node.parent is None or node.parent.style == "flow":
         return None
@@ -57,7 +68,7 @@ def remove(document: DesignDocument, node: Node) -> Change | None:
     return Change(start, len(document.data) if newline < 0 else newline + 1, "")
 
 
-def insert(document: DesignDocument, parent: Node, key: str, value: str, after: str | None = None) -> Change | None:
+def insert(document: Written, parent: Node, key: str, value: str, after: str | None = None) -> Change | None:
     """A new last entry (or one behind the key ``after``) of a mapping.
 
     ``value`` is YAML: on one line, or lines indented as they stand below the key.  None where the
@@ -76,9 +87,7 @@ def insert(document: DesignDocument, parent: Node, key: str, value: str, after: 
     return Change(begin, begin, newline + _body(_text(key, value), newline, indent))
 
 
-def insert_in_order(
-    document: DesignDocument, parent: Node, key: str, value: str, order: Sequence[str]
-) -> Change | None:
+def insert_in_order(document: Written, parent: Node, key: str, value: str, order: Sequence[str]) -> Change | None:
     """A new entry of a mapping, behind the last of the keys that ``order`` has before it (or before all of them)."""
     before = order[: order.index(key)] if key in order else order
     entries = [c for c in parent.children if not c.alias and c.key_start >= 0]
@@ -93,7 +102,7 @@ def insert_in_order(
     return Change(first, first, _body(_text(key, value), newline, indent).removeprefix(indent) + newline + indent)
 
 
-def fill(document: DesignDocument, node: Node, value: str) -> Change | None:
+def fill(document: Written, node: Node, value: str) -> Change | None:
     """Text for an entry that has none (nothing, ``[]``, ``{}``, also on a line of its own); as in ``insert``."""
     if node.alias or not node.empty or node.key_start < 0 or node.parent is None:
         return None
@@ -116,7 +125,7 @@ def fill(document: DesignDocument, node: Node, value: str) -> Change | None:
     return Change(colon, stop, comment + newline + _body(value.rstrip("\n"), newline, indent))
 
 
-def _fill_own_line(document: DesignDocument, node: Node, value: str) -> Change | None:
+def _fill_own_line(document: Written, node: Node, value: str) -> Change | None:
     """The template's ``[]`` below its key: what comes instead starts where it stands."""
     before = _before(document, _line_start(document, node.start), node.start)
     written = document.data[node.start : node.end]
@@ -126,7 +135,7 @@ def _fill_own_line(document: DesignDocument, node: Node, value: str) -> Change |
     return Change(node.start, node.end, between.join(dedent(value).rstrip("\n").split("\n")))
 
 
-def append(document: DesignDocument, sequence: Node, item: str) -> Change | None:
+def append(document: Written, sequence: Node, item: str) -> Change | None:
     """A new last item of a list; ``item`` is YAML on one line."""
     if sequence.empty:
         return fill(document, sequence, f"  - {item}\n")
@@ -172,7 +181,7 @@ def sort(document: DesignDocument, mapping: Node, order: Sequence[str]) -> list[
     return changes
 
 
-def _span(document: DesignDocument, entry: Node) -> tuple[int, int] | None:
+def _span(document: Written, entry: Node) -> tuple[int, int] | None:
     """An entry's lines without the last line end, comments right above it included; in brackets the entry alone."""
     if entry.parent is not None and entry.parent.style == "flow":
         return entry.key_start, max(entry.end, entry.key_end)
@@ -195,11 +204,11 @@ def _body(text: str, newline: str, indent: str) -> str:
     return newline.join(indent + line if line else "" for line in text.split("\n"))
 
 
-def _line_start(document: DesignDocument, offset: int) -> int:
+def _line_start(document: Written, offset: int) -> int:
     return max(document.data.rfind(b"\n", 0, offset), document.data.rfind(b"\r", 0, offset)) + 1
 
 
-def _before(document: DesignDocument, start: int, offset: int) -> bytes:
+def _before(document: Written, start: int, offset: int) -> bytes:
     return document.data[start:offset]
 
 
@@ -209,7 +218,7 @@ def _indent(before: bytes) -> str:
     return before[:quotes].decode("ascii", "replace") + " " * len(before[quotes:].decode("utf-8", "replace"))
 
 
-def _end_of_entry(document: DesignDocument, node: Node) -> int:
+def _end_of_entry(document: Written, node: Node) -> int:
     """Behind the line an entry's value ends on, its comment included."""
     end = max(node.end, node.key_end)
     stops = [p for p in (document.data.find(b"\n", end), document.data.find(b"\r", end)) if p >= 0]

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from opdev.lint.atomic import write_bytes
+from opdev.atomic import write_bytes
 from opdev.lint.record import Record
 
 _VERSION = 1

@@ -219,7 +219,7 @@ def _report(command: Command, records: list[Record], run: Run, session: Session,
 
 
 def _write(command: Command, records: list[Record], run: Run, session: Session, lang: Lang) -> None:
-    from opdev.lint.atomic import write_bytes
+    from opdev.atomic import write_bytes
 
     rules = {rule.name: rule for config in session.configs.seen for rule in config.rules}
     texts = Texts(rules_by_name(rules.values()), lang)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opdev.lint.atomic import write_bytes
+from opdev.atomic import write_bytes
 from opdev.lint.collect import Found
 from opdev.lint.session import LARGEST, Session
 from opdev.rules.fixes import Fixed, fix_to_the_end
