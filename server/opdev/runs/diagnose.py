@@ -80,27 +80,52 @@ def _encodings(word: str) -> Iterable[bytes]:
         yield word.encode("gb18030")
 
 
+_GATE = 5
+"""Bytes of the pieces that several words share."""
+
+
+@cache
+def _gates() -> tuple[tuple[bytes, tuple[tuple[Signature, bytes], ...]], ...]:
+    """Pieces of words with the words that hold them, as few as possible: output without a piece holds none of its words.
+
+    Most output holds nothing, and then the number of searches is what it costs.
+    """
+    left = {(signature.id, word): signature for signature in signatures() for word in signature.words}
+    found = []
+    while left:
+        holders: dict[bytes, set[tuple[str, bytes]]] = {}
+        for key in left:
+            word = key[1]
+            for at in range(max(1, len(word) - _GATE + 1)):
+                holders.setdefault(word[at : at + _GATE], set()).add(key)
+        piece = max(holders, key=lambda p: (len(holders[p]), p))
+        found.append((piece, tuple((left.pop(key), key[1]) for key in sorted(holders[piece]))))
+    return tuple(found)
+
+
 class Watch:
     """Looks at one step's output for known failures; each is kept once, with its first line."""
 
     def __init__(self) -> None:
-        self._left = list(signatures())
         self._order = 0
+        self._known: set[str] = set()
         self.seen: list[Diagnosis] = []
 
     def feed(self, lines: bytes) -> None:
         """Whole lines, colours gone."""
-        for signature in self._left[:]:
-            for word in signature.words:
-                line = _holding(lines, word, signature.regex) if word in lines else None
-                if line is not None:
-                    at, text = line
-                    self._left.remove(signature)
-                    self.seen.append(
-                        Diagnosis(signature.id, signature.cls, signature.cause, signature.next, text[:_MOST_EVIDENCE], signature.rank, self._order + at)
-                    )  # fmt: skip
-                    break
+        for piece, words in _gates():
+            if piece in lines:
+                for signature, word in words:
+                    if signature.id not in self._known and word in lines:
+                        self._look(lines, signature)
         self._order += len(lines)
+
+    def _look(self, lines: bytes, s: Signature) -> None:
+        places = [found for word in s.words if word in lines and (found := _holding(lines, word, s.regex))]
+        if places:
+            at, text = min(places)
+            self._known.add(s.id)
+            self.seen.append(Diagnosis(s.id, s.cls, s.cause, s.next, text[:_MOST_EVIDENCE], s.rank, self._order + at))
 
     def told(self, outcome: Outcome) -> list[Diagnosis]:
         """What to say of a step that failed, the most likely cause first; never empty."""
