@@ -31,7 +31,7 @@ LAYERS = {
     "config": {"ignore", "rules", "kinds"},
     "sim": {"source", "kinds", "syntax", "api", "rules", "config"},
     "runs": CORE | {"facts", "phases", "sim", "api"},
-    "scaffold": CORE | {"facts", "phases", "api"},
+    "scaffold": CORE | {"facts", "atomic"},
     "intake": CORE | {"facts", "phases", "atomic"},
     "lint": CORE | {"ignore", "api", "checks", "atomic"},
     "lsp": CORE | {"facts", "phases", "ignore", "api", "checks", "intake"},

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// @{ op }@：每个 AIV 把自己那一段写进所有 PE 的输出，写完一个 PE 就给它发信号。
+@% include 'parts/kernel_head.cpp' %@
+@% include 'parts/tiles.cpp' %@
+
+@% include 'parts/share.cpp' %@
+
+@% include 'parts/slot.cpp' %@
+
+// 经 UB 分块写 count 个元素到 peer，尾块按实际长度；返回时数据已离开 UB。
+@% set direction = 'put' %@
+@% include 'parts/copy_tiles.cpp' %@
+
+template <typename T>
+@{ ('ACLSHMEM_DEVICE void ' ~ op ~ '_impl(') | parameters(['GM_ADDR input', 'GM_ADDR output', 'GM_ADDR flags', 'int64_t elements', 'int32_t magic'], ')') }@
+{
+    const int my_pe = aclshmem_my_pe();
+    const int n_pes = aclshmem_n_pes();
+    const Share mine = share_of(elements);
+    __gm__ T *source = reinterpret_cast<__gm__ T *>(input) + mine.offset;
+    __gm__ T *target = reinterpret_cast<__gm__ T *>(output) + my_pe * elements + mine.offset;
+
+    // 所有 PE 都进入这一轮，才能覆盖它们的输出：上一轮的结果可能还在被读取。
+    aclshmem_barrier_all();
+    // 从自己的下一个 PE 开始，避免所有 PE 同时写 PE 0；最后一步写自己。
+    for (int step = 1; step <= n_pes; ++step) {
+        const int peer = (my_pe + step) % n_pes;
+        put_tiles(target, source, mine.length, peer);
+        // 数据先到，信号后到。
+        aclshmemx_mte_quiet();
+        aclshmemx_signal_op(slot_of(flags, my_pe), magic, ACLSHMEM_SIGNAL_SET, peer);
+    }
+    for (int peer = 0; peer < n_pes; ++peer) {
+        aclshmem_signal_wait_until(slot_of(flags, peer), ACLSHMEM_CMP_GE, magic);
+    }
+    // 本 PE 的每个 AIV 都等齐，输出才完整。
+    aclshmem_barrier_all();
+}
+
+@% include 'parts/launch.cpp' %@
