@@ -3,7 +3,6 @@
 // All threads that could end a wait are counted while they run.  When none runs in any PE, and the condition of none of
 // the waits holds, nothing can change any more: that is a deadlock, however long or short it has lasted.
 #include <cstdio>
-#include <mutex>
 #include <string>
 
 #include "opdev_sim/heap.h"
@@ -55,17 +54,27 @@ std::string number(Element type, uint64_t bits)
     return text;
 }
 
-std::string who(int pe, int block) { return "PE " + std::to_string(pe) + (block >= 0 ? " block " + std::to_string(block) : " host"); }
-
-// One wait, as people read it and (`machine`) as a line of fields.
-std::string tell(int pe, const Thread &t, bool machine)
+std::string who(int pe, int block, bool zh)
 {
-    char place[200];
-    uint64_t seen = 0;
-    std::memcpy(&seen, world.mapping + t.offset, size_of(t.type));
-    std::string head = machine ? "[SIM] wait pe=" + std::to_string(pe) + " block=" + std::to_string(t.block) + " file=" + t.file +
-                                     " line=" + std::to_string(t.line) + " call=" + t.what
-                               : who(pe, t.block) + " (" + t.file + ":" + std::to_string(t.line) + ") waits in " + t.what;
+    std::string text = "PE " + std::to_string(pe);
+    if (zh) return text + (block >= 0 ? " 核 " + std::to_string(block) : " 主机侧");
+    return text + (block >= 0 ? " block " + std::to_string(block) : " host");
+}
+
+// The parts of one wait's description; the three ways of telling it put them together.
+struct Told {
+    std::string en, zh, fields;
+    int rank = 3;  // how much it explains: 0 a value, 1 other PEs, 2 other blocks, 3 the host's wait for kernels
+};
+
+Told tell(int pe, const Thread &t)
+{
+    Told told;
+    std::string where = std::string(t.file) + ":" + std::to_string(t.line);
+    told.en = who(pe, t.block, false) + " (" + where + ") waits in " + t.what;
+    told.zh = who(pe, t.block, true) + "（" + where + "）在 " + t.what + " 中等待";
+    told.fields = "[SIM] wait pe=" + std::to_string(pe) + " block=" + std::to_string(t.block) + " file=" + t.file +
+                  " line=" + std::to_string(t.line) + " call=" + t.what;
     if (t.team >= 0) {
         const Team &team = world.control->teams[t.team];
         std::string absent;
@@ -73,74 +82,114 @@ std::string tell(int pe, const Thread &t, bool machine)
         for (int i = 0; i < team.size; i++)
             if (team.arrivals[i].load() != team.generation.load() + 1)
                 absent += (absent.empty() ? "" : ",") + std::to_string(team.start + i * team.stride);
-        return machine ? head + " for=pe:" + absent : head + " for PE " + absent;
+        told.en += " for PE " + absent;
+        told.zh += " PE " + absent;
+        told.fields += " for=pe:" + absent;
+        told.rank = 1;
+        return told;
     }
     if (t.offset < offset_of(world.heaps)) {
-        const Pe &p = world.control->pe[pe];
-        for (const Launch &l : p.launches)
+        for (const Launch &l : world.control->pe[pe].launches)
             if (t.offset == offset_of(&l.generation)) {
-                std::string n = std::to_string(l.arrived.load()) + " of " + std::to_string(l.blocks.load());
-                return machine ? head + " for=blocks:" + n : head + ": " + n + " blocks have come";
+                std::string come = std::to_string(l.arrived.load());
+                std::string all = std::to_string(l.blocks.load());
+                told.en += ": " + come + " of " + all + " blocks have come";
+                told.zh += "：" + all + " 个核中只有 " + come + " 个到达";
+                told.fields += " for=blocks:" + come + "/" + all;
+                told.rank = 2;
             }
-        return head;
+        return told;
     }
+    char place[200];
     describe(t.offset, place, sizeof place);
+    uint64_t seen = 0;
+    std::memcpy(&seen, world.mapping + t.offset, size_of(t.type));
     int from_pe = 0;
     int from_block = 0;
     uint64_t value = 0;
     bool known = last_writer(t.offset, &from_pe, &from_block, &value);
-    std::string want = number(t.type, t.bits);
+    std::string want = std::string(compare_names[t.cmp]) + " " + number(t.type, t.bits);
     std::string is = number(t.type, seen);
-    if (machine)
-        return head + " address=" + place + " cmp=" + compare_names[t.cmp] + " want=" + want + " seen=" + is +
-               (known ? " writer=" + std::to_string(from_pe) + ":" + std::to_string(from_block) : " writer=none");
-    return head + " for " + compare_names[t.cmp] + " " + want + " at " + place + ": it holds " + is +
-           (known ? ", last set by " + who(from_pe, from_block) : ", nobody has signalled it");
+    told.en += " for " + want + " at " + place + ": it holds " + is +
+               (known ? ", last set by " + who(from_pe, from_block, false) : ", nobody has signalled it");
+    told.zh += " " + want + "（" + place + "）：当前值 " + is +
+               (known ? "，最后由 " + who(from_pe, from_block, true) + " 写入" : "，没有任何 PE 发过信号");
+    told.fields += std::string(" address=") + place + " cmp=" + compare_names[t.cmp] + " want=" + number(t.type, t.bits) + " seen=" + is +
+                   (known ? " writer=" + std::to_string(from_pe) + ":" + std::to_string(from_block) : " writer=none");
+    told.rank = 0;
+    return told;
+}
+
+// Everything that waits, runs or is gone, a line each; the wait that explains most comes back through the pointers.
+std::string table(Told *best, int *pe_of_best, const Thread **of_best)
+{
+    std::string lines;
+    best->rank = 4;
+    Control &c = *world.control;
+    for (int pe = 0; pe < world.pes; pe++)
+        for (const Thread &t : c.pe[pe].threads) {
+            ThreadState s = t.state.load();
+            if (s == ThreadState::running && t.role == Role::block)
+                lines += "[SIM] runs pe=" + std::to_string(pe) + " block=" + std::to_string(t.block) + "\n";
+            if (s != ThreadState::waiting) continue;
+            Told told = tell(pe, t);
+            lines += told.fields + "\n";
+            if (told.rank >= best->rank) continue;
+            *best = told;
+            *pe_of_best = pe;
+            *of_best = &t;
+        }
+    for (int pe = 0; pe < world.pes; pe++) {
+        PeState s = c.pe[pe].state.load();
+        if (s == PeState::left || s == PeState::exited)
+            lines += "[SIM] gone pe=" + std::to_string(pe) + (s == PeState::left ? " after=finalize" : " after=exit") + "\n";
+    }
+    return lines;
 }
 
 [[noreturn]] void report(int waits)
 {
-    std::string lines;
-    std::string first;
-    std::string pending;
+    Told best;
+    int pe = world.pe;
+    const Thread *t = nullptr;
+    std::string lines = table(&best, &pe, &t);
+    Control &c = *world.control;
+    for (int p = 0; p < world.pes; p++) {
+        PeState s = c.pe[p].state.load();
+        if (s != PeState::left && s != PeState::exited) continue;
+        best.en += "; PE " + std::to_string(p) + (s == PeState::left ? " has finalized" : " has exited");
+        best.zh += "；PE " + std::to_string(p) + (s == PeState::left ? " 已经 finalize" : " 已经退出");
+    }
     Site at;
     static char file[64];
-    Control &c = *world.control;
-    // Kernels tell more than the hosts that wait for them.
-    for (int pass = 0; pass < 2; pass++)
-        for (int pe = 0; pe < world.pes; pe++)
-            for (const Thread &t : c.pe[pe].threads) {
-                if (t.state.load() != ThreadState::waiting || (t.role == Role::block) != (pass == 0)) continue;
-                lines += tell(pe, t, true) + "\n";
-                bool result = t.role == Role::block || t.team >= 0;
-                if (first.empty() && result) {
-                    first = tell(pe, t, false);
-                    copy_text(file, sizeof file, t.file);
-                    at = {file, t.line};
-                }
-                char text[200];
-                if (pending.empty() && t.team < 0 && t.offset >= offset_of(world.heaps) &&
-                    pending_over(t.offset, size_of(t.type), text, sizeof text))
-                    pending = text;
-            }
-    for (int pe = 0; pe < world.pes; pe++) {
-        PeState s = c.pe[pe].state.load();
-        if (s == PeState::left || s == PeState::exited) {
-            lines += "[SIM] gone pe=" + std::to_string(pe) + (s == PeState::left ? " after=finalize" : " after=exit") + "\n";
-            first += "; PE " + std::to_string(pe) + (s == PeState::left ? " has finalized" : " has exited");
+    int block = -1;
+    if (t != nullptr) {
+        copy_text(file, sizeof file, t->file);
+        at = {file, t->line};
+        block = t->block;
+        char text[200];
+        if (best.rank == 0 && pending_over(t->offset, size_of(t->type), text, sizeof text)) {
+            best.en += std::string("; a transfer into that word is pending: ") + text;
+            best.zh += std::string("；写入该字的传输尚未完成：") + text;
         }
     }
-    if (!pending.empty()) first += "; " + pending;
-    static std::once_flag once;
-    std::call_once(once, [&] {
-        uint32_t nobody = 0;
-        // Only one process tells, though all may find it.
-        if (c.dying.compare_exchange_strong(nobody, static_cast<uint32_t>(world.pe) + 1)) fputs(lines.c_str(), stderr);
-    });
-    fault(kind::deadlock, at, "nobody is left to end %d waits: %s", "%d 处等待已无人能够结束：%s", waits, first.c_str());
+    // Only one process tells, though all may find it.
+    uint32_t nobody = 0;
+    if (c.dying.compare_exchange_strong(nobody, static_cast<uint32_t>(world.pe) + 1)) fputs(lines.c_str(), stderr);
+    speak_for(pe, block);
+    fault(kind::deadlock, at, "nobody is left who could end %1$d waits: %2$s%3$.0s", "%1$d 处等待已无人能够结束：%2$.0s%3$s", waits,
+          best.en.c_str(), best.zh.c_str());
 }
 
 }  // namespace
+
+void print_waits()
+{
+    Told best;
+    int pe = 0;
+    const Thread *t = nullptr;
+    fputs(table(&best, &pe, &t).c_str(), stderr);
+}
 
 void look_for_deadlock()
 {

@@ -105,7 +105,7 @@ bool pending_over(uint64_t offset, uint64_t bytes, char *room, size_t size)
     Pending f;
     int of = owner(world.mapping + offset);
     if (of < 0 || !find(world.control->pe[of], offset, bytes, false, &f)) return false;
-    snprintf(room, size, "a transfer into that word is pending: %s of PE %d block %d (%s:%d)", f.what, f.pe, f.block, f.file, f.line);
+    snprintf(room, size, "%s (PE %d:%d, %s:%d)", f.what, f.pe, f.block, f.file, f.line);
     return true;
 }
 

@@ -70,7 +70,7 @@ void compare_collective(uint64_t call, uint64_t size, Site at)
     own.count = ++calls;
     own.line = at.line;
     copy_text(own.file, sizeof own.file, at.file != nullptr ? base_name(at.file) : "-");
-    pe_barrier(0, call_names[call], at);
+    pe_barrier(control_team, call_names[call], at);
     for (int pe = 0; pe < world.pes; pe++) {
         const Collective &o = world.control->pe[pe].collective;
         if (o.kind == own.kind && o.size == own.size && o.count == own.count) continue;
@@ -80,7 +80,7 @@ void compare_collective(uint64_t call, uint64_t size, Site at)
               static_cast<unsigned long long>(own.count), world.pe, call_names[own.kind], static_cast<unsigned long long>(own.size), pe,
               call_names[o.kind < 5 ? o.kind : 0], static_cast<unsigned long long>(o.size), o.file, o.line);
     }
-    pe_barrier(0, call_names[call], at);
+    pe_barrier(control_team, call_names[call], at);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ int aclshmemx_init_attr(aclshmemx_bootstrap_t mode, aclshmemx_init_attr_t *a, Si
     if (!join_session(session_name(mode, *a).c_str(), a->my_pe, a->n_pes, a->local_mem_size,
                       static_cast<int>(seconds) < limit ? static_cast<int>(seconds) : limit))
         return ACLSHMEM_SMEM_ERROR;
-    pe_barrier(0, "aclshmemx_init_attr", at);
+    pe_barrier(control_team, "aclshmemx_init_attr", at);
     return ACLSHMEM_SUCCESS;
 }
 
@@ -100,7 +100,7 @@ int aclshmem_finalize(Site at)
     complete(mte);
     leftover_checks();
     heap_end_checks();
-    pe_barrier(0, "aclshmem_finalize", at);
+    pe_barrier(control_team, "aclshmem_finalize", at);
     leave_session();
     return ACLSHMEM_SUCCESS;
 }
@@ -135,7 +135,7 @@ void *aclshmem_calloc(size_t count, size_t size, Site at)
     void *p = symmetric_allocate(2, count * size, 512, at);
     if (p == nullptr) return nullptr;
     memset(p, 0, count * size);
-    pe_barrier(0, "aclshmem_calloc", at);
+    pe_barrier(control_team, "aclshmem_calloc", at);
     return p;
 }
 void *aclshmem_align(size_t alignment, size_t size, Site at)

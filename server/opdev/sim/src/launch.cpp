@@ -42,7 +42,7 @@ std::vector<Core> cores_of(uint32_t n, Cores cores)
         if (cores == Cores::cube || cores == Cores::mix_1_1 || cores == Cores::mix_1_2) all.push_back({i, blocks, 0, 1, true});
         if (cores == Cores::mix_1_1) all.push_back({i, blocks, 0, 1, false});
         if (cores == Cores::mix_1_2)
-            for (int64_t sub = 0; sub < 2; sub++) all.push_back({i * 2 + sub, blocks, sub, 2, false});
+            for (int64_t sub = 0; sub < 2; sub++) all.push_back({i, blocks, sub, 2, false});
     }
     return all;
 }

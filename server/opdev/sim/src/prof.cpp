@@ -22,15 +22,16 @@ void count(int frame, int sign, Site at)
     if (!on || frame < 0 || frame >= ACLSHMEM_CYCLE_PROF_FRAME_CNT) return;
     Block &b = current();
     b.site = at;
-    if (b.block_idx >= ACLSHMEM_CYCLE_PROF_MAX_BLOCK) {
+    int64_t core = b.is_aic ? b.block_idx : b.block_idx * b.sub_block_num + b.sub_block_idx;
+    if (core >= ACLSHMEM_CYCLE_PROF_MAX_BLOCK) {
         // The library's own bound is wrong here: on the device this writes past its buffer.
         if (checked(kind::launch))
             fault(kind::launch, at, "SHMEMI_PROF on block %lld: the profile has room for blocks 0 to 63", "SHMEMI_PROF 用于第 %lld 个核，而统计表只能容纳 0 到 63 号核",
-                  static_cast<long long>(b.block_idx));
+                  static_cast<long long>(core));
         return;
     }
     complete(mte);  // the macros begin with a full pipe barrier
-    aclshmem_prof_block_t &p = profile.block_prof[b.block_idx < 0 ? 0 : b.block_idx];
+    aclshmem_prof_block_t &p = profile.block_prof[core < 0 ? 0 : core];
     p.cycles[frame] += sign * system_cycle();
     if (sign > 0) p.ccount[frame]++;
 }

@@ -18,6 +18,13 @@ namespace {
 
 std::atomic<bool> faulted{false};
 
+// Whom a line is about, when not the calling thread.
+struct Speaker {
+    bool other = false;
+    int pe = 0, block = -1;
+};
+thread_local Speaker speaker;
+
 std::string formatted(const char *format, va_list arguments)
 {
     char text[4096];
@@ -39,19 +46,21 @@ void print(const char *level, const char *kind, Site at, std::string en, const s
 {
     const Block &b = current();
     if (at.file == nullptr) at = b.site;
+    std::string pe = std::to_string(speaker.other ? speaker.pe : world.pe);
+    int64_t index = speaker.other ? speaker.block : b.block_idx;
+    std::string block = std::to_string(index);
     for (char &c : en)
         if (c == '\n') c = ' ';
     // One write, so that the lines of several PEs do not mix.
-    std::string line = std::string("[SIM] ") + level + "=" + kind + " pe=" + std::to_string(world.pe) +
-                       " block=" + std::to_string(b.block_idx) + " file=" + (at.file != nullptr ? at.file : "-") +
+    std::string line = std::string("[SIM] ") + level + "=" + kind + " pe=" + pe + " block=" + block +
+                       " file=" + (at.file != nullptr ? at.file : "-") +
                        " line=" + std::to_string(at.line) + " text=" + en + "\n";
     std::string where = at.file != nullptr ? std::string(base_name(at.file)) + ":" + std::to_string(at.line) : "";
     if (chinese()) {
-        line += "[模拟] PE " + std::to_string(world.pe) + (b.on_device ? " 核 " + std::to_string(b.block_idx) : " 主机侧") +
+        line += "[模拟] PE " + pe + (index >= 0 ? " 核 " + block : " 主机侧") +
                 (where.empty() ? "" : "（" + where + "）") + "：" + zh + "\n";
     } else {
-        line += "[sim] PE " + std::to_string(world.pe) +
-                (b.on_device ? " block " + std::to_string(b.block_idx) : " host") + (where.empty() ? "" : ", " + where) +
+        line += "[sim] PE " + pe + (index >= 0 ? " block " + block : " host") + (where.empty() ? "" : ", " + where) +
                 ": " + en + "\n";
     }
     fflush(stdout);
@@ -106,6 +115,8 @@ const char *environment(const char *name, const char *otherwise)
     const char *value = getenv(name);
     return value != nullptr && *value != '\0' ? value : otherwise;
 }
+
+void speak_for(int pe, int block) { speaker = {true, pe, block}; }
 
 int timeout_seconds()
 {

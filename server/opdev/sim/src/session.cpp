@@ -167,13 +167,14 @@ bool join_session(const char *name, int pe, int pes, uint64_t heap_bytes, int se
     Pe &me = mine();
     me.pid = getpid();
     me.heap_bytes = heap_bytes;
-    Team &all = world.control->teams[0];
-    if (pe == 0) {
-        all.size = pes;
-        all.start = 0;
-        all.stride = 1;
-        all.used.store(1);
-    }
+    if (pe == 0)
+        for (int team : {0, control_team}) {
+            Team &all = world.control->teams[team];
+            all.size = pes;
+            all.start = 0;
+            all.stride = 1;
+            all.used.store(1);
+        }
     me.state.store(PeState::joined);
     this_thread();
     reset_heap();

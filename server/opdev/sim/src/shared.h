@@ -17,6 +17,7 @@ namespace opdev_sim {
 constexpr int max_pes = 64;
 constexpr int max_threads = 320;   // per PE: host threads, stream workers, blocks of the running launches
 constexpr int max_teams = 64;
+constexpr int control_team = max_teams - 2;  // of init, malloc, free, finalize: apart from the barriers users call
 constexpr int max_launches = 16;   // kernels of one PE running at the same time (one a stream)
 constexpr int max_streams = 64;
 constexpr int max_flights = 2048;  // transfers pending into one PE's memory
@@ -174,6 +175,9 @@ void wait_word(Word &word, int cmp, uint32_t value, const char *what, Site at, i
 
 // deadlock.cpp
 void look_for_deadlock();
+void print_waits();
+// report.cpp: the next fault of this thread is told as that PE's and block's.
+void speak_for(int pe, int block);
 // session.cpp
 bool join_session(const char *name, int pe, int pes, uint64_t heap_bytes, int timeout_seconds);
 void leave_session();

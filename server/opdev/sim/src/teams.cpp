@@ -11,7 +11,7 @@ namespace {
 
 const Team *find(aclshmem_team_t team)
 {
-    if (!world.session || team < 0 || team >= max_teams) return nullptr;
+    if (!world.session || team < 0 || team >= control_team) return nullptr;
     const Team &t = world.control->teams[team];
     return t.used.load() != 0 ? &t : nullptr;
 }
@@ -44,11 +44,11 @@ int aclshmem_team_split_strided(aclshmem_team_t parent, int start, int stride, i
         SharedLock lock(teams_lock());
         Control &c = *world.control;
         // The lowest member makes the entry; `arrived` of an entry in the making is not used by anybody else.
-        for (int i = 1; i < max_teams - 1 && at < 0; i++) {
+        for (int i = 1; i < control_team && at < 0; i++) {
             Team &t = c.teams[i];
             if (t.used.load() != 0 && t.start == world_start && t.stride == world_stride && t.size == size && t.making.load() != 0) at = i;
         }
-        for (int i = 1; i < max_teams - 1 && at < 0; i++)
+        for (int i = 1; i < control_team && at < 0; i++)
             if (c.teams[i].used.load() == 0) {
                 Team &t = c.teams[i];
                 t.start = world_start;

@@ -103,6 +103,7 @@ void record(Thread *t, Element type, uint64_t offset, int cmp, uint64_t bits, co
 
 [[noreturn]] void too_long(const char *what, Site at)
 {
+    print_waits();
     fault(kind::timeout, at,
           "%s has waited for over %d s and other code still runs: a peer that never signals, or a kernel that spins on memory "
           "(OPDEV_SIM_TIMEOUT sets the limit)",

@@ -11,7 +11,7 @@ enum class Element : uint8_t { none, i8, u8, i16, u16, i32, u32, i64, u64, f16, 
 
 // One per thread.  On the host's threads on_device is false, block_idx is -1 and there is no UB.
 struct Block {
-    int64_t block_idx = -1;
+    int64_t block_idx = -1;        // of the grid; the cores of a mix kernel's block share it
     int64_t block_num = 0;
     int64_t sub_block_idx = 0;
     int64_t sub_block_num = 1;
