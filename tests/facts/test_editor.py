@@ -70,7 +70,7 @@ def test_names_of_others_keep_theirs(make):
     assert "collect_local(src);" in text
     assert "void collect_fp16(" in text
     assert "util::gather(src)" in text
-    assert [k.text for k in plan.kept] == ["gather"]
+    assert [k.role for k in plan.kept] == ["identifier", "prose"], "another namespace's function, and an everyday word"
 
 
 def test_logs_keep_what_was_measured(make):
@@ -152,3 +152,56 @@ def test_any_edit_of_the_design_leaves_the_answers_in_their_files(make, at, cut,
         return
     spans = [(c.file.path, c.start, c.end) for c in plan.changes]
     assert all(a[0] != b[0] or a[2] <= b[1] for a, b in pairwise(spans))
+
+
+COMMON = {
+    "CMakeLists.txt": (
+        "project(add)\nadd_library(add_kernel SHARED src/add_kernel.cpp)\nadd_executable(add src/main.cpp)\n"
+        "add_custom_command(OUTPUT x COMMAND ${CMAKE_COMMAND} -E add a)\nadd_dependencies(add add_kernel)\n"
+    ),
+    "src/add_kernel.cpp": (
+        "#include <set>\nclass Add {};\nvoid launch_add(int add_len);\n"
+        'extern "C" __global__ __aicore__ void add_fp16(GM_ADDR x) { std::add(x); s.add(x); }\n'
+    ),
+    "scripts/run.sh": 'git add -A  # add it\n"${OP_DIR}/build/bin/add" --add --add-all\nbash build.sh add\n',
+    "scripts/check_result.py": (
+        "import argparse, numpy as np\nfrom torch.distributed import add_all\ndef f(add=1):\n    seen.add(np.add(1, 2))\n"
+        'parser.add_argument("--add", help="add it")\nf(add=2)\nadd_all()\n'
+        'torch.classes.ShmemOps.Add()\nrun("custom-ops/add/build/bin/add")\n'
+    ),
+}
+
+
+def test_an_operator_named_after_an_everyday_word_is_renamed_where_it_is_sure(make):
+    design = DESIGN.replace("gather", "add")
+    project = make(**{"docs/design.md": design, **COMMON})
+    plan = renaming(project, "vec_sum", lambda _: False)
+
+    assert after(plan, "CMakeLists.txt") == (
+        "project(vec_sum)\nadd_library(vec_sum_kernel SHARED src/vec_sum_kernel.cpp)\nadd_executable(vec_sum src/main.cpp)\n"
+        "add_custom_command(OUTPUT x COMMAND ${CMAKE_COMMAND} -E add a)\nadd_dependencies(vec_sum vec_sum_kernel)\n"
+    )
+    assert after(plan, "_kernel.cpp") == (
+        "#include <set>\nclass VecSum {};\nvoid launch_vec_sum(int vec_sum_len);\n"
+        'extern "C" __global__ __aicore__ void vec_sum_fp16(GM_ADDR x) { std::add(x); s.add(x); }\n'
+    )
+    assert after(plan, "run.sh") == (
+        'git add -A  # add it\n"${OP_DIR}/build/bin/vec_sum" --add --add-all\nbash build.sh vec_sum\n'
+    )
+    assert after(plan, "check_result.py") == COMMON["scripts/check_result.py"].replace(
+        "ShmemOps.Add", "ShmemOps.VecSum"
+    ).replace("custom-ops/add/build/bin/add", "custom-ops/vec_sum/build/bin/vec_sum")
+    assert {new.rpartition("/")[2] for _, new in plan.moves} <= {"vec_sum_kernel.cpp", "vec_sum"}
+    assert any(site.text == "add" for site in plan.kept), "the user is told what was left"
+
+
+def test_names_of_libraries_are_not_the_operators(make):
+    script = (
+        "import torch.distributed as dist\nfrom torch.distributed import all_gather\n"
+        "def golden_all_gather(x):\n    dist.all_gather(x)\n    return all_gather(x, all_gather=1)\n"
+        "golden_all_gather(2)\n"
+    )
+    design = DESIGN.replace("gather", "all_gather")
+    plan = renaming(make(**{"docs/design.md": design, "scripts/golden.py": script}), "collect", lambda _: False)
+
+    assert after(plan, "golden.py") == script.replace("golden_all_gather", "golden_collect")

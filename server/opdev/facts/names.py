@@ -134,8 +134,8 @@ def _sites(file: File, name: str) -> Iterator[Site]:
     role_of = _ROLES.get(file.language or "", _plain)(file)
     for one in found:
         start, end, style = one
-        word = _identifier(file.data, start, end)
-        if _FOREIGN.match(word):
+        first, last = identifier(file.data, start, end)
+        if _FOREIGN.match(file.data[first:last]):
             continue
         yield Site(file.path, start, end, role_of(one), file.source.text(start, end), style)
 
@@ -156,13 +156,13 @@ def _in_word(text: str, name: str) -> bool:
     return any(style == "snake" for _, _, style in _occurrences(text.encode(), name))
 
 
-def _identifier(data: bytes, start: int, end: int) -> bytes:
-    """The whole word of letters, digits and underscores around a place."""
+def identifier(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """The bytes of the whole word of letters, digits and underscores around a place."""
     while start > 0 and (data[start - 1] == 95 or chr(data[start - 1]).isalnum()) and data[start - 1] < 128:
         start -= 1
     while end < len(data) and data[end] < 128 and (data[end] == 95 or chr(data[end]).isalnum()):
         end += 1
-    return data[start:end]
+    return start, end
 
 
 _RoleOf = Callable[[_Found], Role]

@@ -15,7 +15,8 @@ from opdev.api.table import lookup
 from opdev.design.document import DesignDocument, document_of
 from opdev.design.nodes import Node
 from opdev.facts.cases import cases_of
-from opdev.facts.names import Files, name_sites, sites_in
+from opdev.facts.names import Files, sites_in
+from opdev.facts.own_names import Own
 from opdev.syntax.file import File
 
 Kind = Literal["operator", "tensor", "api", "case"]
@@ -85,7 +86,7 @@ def name_at(project: Files, file: File, offset: int) -> Name | None:
             return found
     op_name = design.text("meta.op_name").strip() if design is not None else ""
     for site in sites_in(file, op_name) if re.fullmatch(r"[a-z][a-z0-9_]*", op_name) else ():
-        if site.start <= offset <= site.end:
+        if site.start <= offset <= site.end and Own(project, op_name).owns(site):
             return Name("operator", op_name, site.start, site.end)
     return None
 
@@ -170,9 +171,9 @@ def _case(project: Files, file: File, offset: int) -> Name | None:
 
 def _operator(project: Files, name: str) -> Iterator[Place]:
     files = {f.path: f for f in project.files()}
-    for site in name_sites(project, name):
+    for site, ours in Own(project, name).sites():
         file = files.get(site.path)
-        if file is not None and site.end > site.start:
+        if ours and file is not None and site.end > site.start:
             made = site.role == "cmake-target" and _MADE.search(file.data, max(0, site.start - _LINE), site.start)
             yield Place(file, site.start, site.end, bool(made) or site.role in ("design-name", "kernel"))
 

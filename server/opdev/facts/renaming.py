@@ -1,20 +1,20 @@
 """An operator under another name: every edit and every file that moves, worked out before anything is touched.
 
-What was measured under the old name stays as it was (logs), and so does a word of the C++ that nothing in the
-operator declares: ``Gather`` of AscendC is not the class of an operator called gather.
+What was measured under the old name stays as it was (logs), and so does every word that only looks like the name
+(``own_names``): ``Gather`` of AscendC is not the class of an operator called gather.
 """
 
 from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from opdev.design.document import document_of
 from opdev.design.fields import PLACEHOLDER
-from opdev.facts.kernels import kernels, launches
-from opdev.facts.names import Files, Site, name_sites, operator_name, shared_files, styled
+from opdev.facts.names import Files, Site, identifier, operator_name, styled
+from opdev.facts.own_names import Own
 from opdev.syntax.file import File
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -28,11 +28,6 @@ _KEYWORDS = frozenset((
     "throw", "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void",
     "volatile", "wchar_t", "while", "xor", "main", "std", "half",
 ))  # fmt: skip
-_DECLARED = re.compile(
-    rb"\b(?:class|struct|enum|union|namespace|typename|define|using)[ \t]+(?:class[ \t]+)?([A-Za-z_]\w*)"
-    rb"|\b([A-Za-z_]\w*)(?:[ \t]*<[^<>;(){}\n]{0,80}>)?(?:[ \t]+|[ \t]*[*&]+[ \t]*)([A-Za-z_]\w*)[ \t]*(?=[(=;,\[{)\n])"
-)
-_NO_TYPE = frozenset((b"return", b"new", b"delete", b"else", b"case", b"goto", b"throw", b"sizeof", b"define"))
 
 
 class RenameError(Exception):
@@ -64,7 +59,7 @@ class Renaming:
     folder: str = ""
     """The operator's folder, where that moves."""
     kept: tuple[Site, ...] = field(default=())
-    """What keeps the old name: logs, and words of the C++ that are not the operator's."""
+    """Words that are not, or not surely, the operator's and keep the old name.  Of logs nothing is told."""
 
 
 def renaming(project: Files, new: str, exists: Callable[[str], bool]) -> Renaming:
@@ -74,26 +69,28 @@ def renaming(project: Files, new: str, exists: Callable[[str], bool]) -> Renamin
     """
     old = current_name(project)
     check_name(new, old)
-    files = {f.path: f for f in (*project.files(), *shared_files(project, old))}
-    declared = _declared(files.values())
+    own = Own(project, old)
+    files = own.files
     changes: dict[tuple[str, int], Change] = {}
     moves: list[tuple[str, str]] = []
     kept: list[Site] = []
     folder: tuple[str, str] | None = None
-    for site in name_sites(project, old):
+    for site, ours in own.sites():
         if site.role in ("folder", "file"):
             above, _, base = site.path.rpartition("/")
             target = f"{above}/{_in_name(base, old, new)}"
             if site.role == "folder":
                 folder = (site.path, target)
-            elif "log" not in files[site.path].kind.names if site.path in files else False:
+            elif ours and site.path in files and "log" not in files[site.path].kind.names:
                 moves.append((site.path, target))
             continue
         file = files.get(site.path)
-        if file is None or "log" in file.kind.names or not _ours(file, site, declared):
+        if file is None or "log" in file.kind.names:
+            continue
+        if not ours:
             kept.append(site)
             continue
-        _refuse_clash(file, site, old, new, declared)
+        _refuse_clash(file, site, old, new, own.declared)
         changes[site.path, site.start] = Change(file, site.start, site.end, styled(new, site.style))
     if folder is not None:
         moves.append(folder)
@@ -140,20 +137,11 @@ def check_name(new: str, old: str) -> None:
         raise RenameError(f"算子已经叫 {new}", f"the operator is called {new} already")
 
 
-def _ours(file: File, site: Site, declared: frozenset[bytes]) -> bool:
-    """Whether a place is the operator's own: any but a C++ word that only others declare."""
-    if site.role != "identifier":
-        return True
-    start, end = _word(file.data, site.start, site.end)
-    pasted = file.code[end : end + 3].lstrip().startswith(b"##") or file.code[:start].rstrip().endswith(b"##")
-    return pasted or file.data[start:end] in declared
-
-
 def _refuse_clash(file: File, site: Site, old: str, new: str, declared: frozenset[bytes]) -> None:
     """Two things of one name would be one."""
     if site.role not in ("identifier", "kernel"):
         return
-    start, end = _word(file.data, site.start, site.end)
+    start, end = identifier(file.data, site.start, site.end)
     word = file.data[start:end]
     becomes = file.data[start : site.start] + styled(new, site.style).encode() + file.data[site.end : end]
     if becomes in declared and becomes != word:
@@ -163,29 +151,6 @@ def _refuse_clash(file: File, site: Site, old: str, new: str, declared: frozense
             f"cannot rename {old} to {new}: the code has {name} already ({file.path.rpartition('/')[2]}), and the two would become one; "
             "choose another name",
         )  # fmt: skip
-
-
-def _declared(files: Iterable[File]) -> frozenset[bytes]:
-    """The words the operator's C++ declares, functions, types, macros and variables alike."""
-    found: set[bytes] = set()
-    for file in files:
-        if file.language == "cpp":
-            # Those that a macro pastes together are declared nowhere.
-            found |= {name.encode() for name in (*(k.name for k in kernels(file)), *(c.kernel for c in launches(file)))}
-            for match in _DECLARED.finditer(file.code):
-                if match[1]:
-                    found.add(match[1])
-                elif match[2] not in _NO_TYPE:
-                    found.add(match[3])
-    return frozenset(found)
-
-
-def _word(data: bytes, start: int, end: int) -> tuple[int, int]:
-    while start > 0 and (data[start - 1 : start].isalnum() or data[start - 1 : start] == b"_"):
-        start -= 1
-    while end < len(data) and (data[end : end + 1].isalnum() or data[end : end + 1] == b"_"):
-        end += 1
-    return start, end
 
 
 def _in_name(base: str, old: str, new: str) -> str:

@@ -28,6 +28,11 @@ _BY_HAND = {
     "zh": "文字已改，这些编辑器移动不了，请自行移动：{moves}",
     "en": "The text was renamed; what this editor cannot move is yours to move: {moves}",
 }
+_KEPT = {
+    "zh": "有 {n} 处 {old} 没有改，因为看不出它指的是这个算子：{places}",
+    "en": "{n} places with {old} were left as they are, since nothing shows that the operator is meant: {places}",
+}
+_MOST_KEPT = 5
 
 
 def prepare(
@@ -81,6 +86,9 @@ def _edit(session: Session, plan: Renaming, lang: Lang) -> types.WorkspaceEdit:
     if by_hand:
         message = {"type": 3, "message": _BY_HAND[lang].format(moves=", ".join(by_hand))}
         session.on_loop(session.notify, "window/showMessage", message)
+    if plan.kept:
+        message = {"type": 3, "message": _kept(plan, lang)}
+        session.on_loop(session.notify, "window/showMessage", message)
     if not session.client.can("workspace.workspaceEdit.documentChanges"):
         changes = {
             session.uri_of(p): [e for e in edits if isinstance(e, types.TextEdit)] for p, edits in by_path.items()
@@ -98,6 +106,13 @@ def _edit(session: Session, plan: Renaming, lang: Lang) -> types.WorkspaceEdit:
     for old, new in moved:
         steps.append(types.RenameFile(session.uri_of(old), _beside(session.uri_of(old), old, new), options=options))
     return types.WorkspaceEdit(document_changes=steps)
+
+
+def _kept(plan: Renaming, lang: Lang) -> str:
+    """What keeps the old name, for the user to look at."""
+    files = list(dict.fromkeys(site.path.rpartition("/")[2] for site in plan.kept))
+    named = ", ".join(files[:_MOST_KEPT]) + (" …" if len(files) > _MOST_KEPT else "")
+    return _KEPT[lang].format(n=len(plan.kept), old=plan.old, places=named)
 
 
 def _beside(uri: str, old: str, new: str) -> str:
