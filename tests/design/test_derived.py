@@ -140,3 +140,11 @@ def test_formulas(formula, value):
 )
 def test_dtype_names_fold(name, folded):
     assert fold_dtype(name) == folded
+
+
+@pytest.mark.parametrize(
+    ("name", "baseline", "kind"),
+    [("ring_gather", "HcclAllGather", "all-gather"), ("ring_gather", "metric_only", "gather"), ("mover", "HcclAlltoAllV", "all-to-all"), ("allreduce", "HcclWhatever", "all-reduce")],
+)  # fmt: skip
+def test_the_baseline_says_which_collective_it_is(name, baseline, kind):
+    assert derived.collective_of(derived.telling_name(name, baseline)) == kind

@@ -9,7 +9,7 @@ from opdev.checks.checker_verdict import only_moves
 from opdev.checks.designed import design_of, dispatched_dtypes, said, shown, tolerance_of
 from opdev.design.arithmetic import evaluate
 from opdev.design.cross_schedule import pe_counts
-from opdev.design.derived import Collective, collective_of, needs_reference
+from opdev.design.derived import Collective, collective_of, needs_reference, telling_name
 from opdev.design.document import DesignDocument
 from opdev.design.dtypes import fold_dtype, number
 from opdev.design.nodes import Node
@@ -106,7 +106,7 @@ def _collective(context: Context) -> tuple[DesignDocument, Node, Collective] | N
     name, kind = said(document, "meta.op_name"), said(document, "meta.op_kind")
     if name is None or kind is None or kind.text not in ("collective", "transport"):
         return None
-    collective = collective_of(name.text)
+    collective = collective_of(telling_name(name.text, document.text("performance.baseline")))
     return (document, name, collective) if collective is not None else None
 
 

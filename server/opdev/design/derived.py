@@ -99,6 +99,12 @@ def collective_of(op_name: str) -> Collective | None:
     return next((kind for pattern, kind in _WORDS if re.search(pattern, lowered)), None)
 
 
+def telling_name(op_name: str, baseline: str) -> str:
+    """The name that says which collective it is: an HCCL baseline does the same, whatever the operator is called."""
+    baseline = baseline.strip()
+    return baseline if baseline.lower().startswith("hccl") and collective_of(baseline) is not None else op_name
+
+
 def bus_factor(kind: Collective, n_pes: int) -> float:
     """Bus bandwidth over algorithm bandwidth; ValueError below one PE."""
     if n_pes < 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from opdev.design.derived import collective_of, expected_tolerance, op_type
+from opdev.design.derived import collective_of, expected_tolerance, op_type, telling_name
 from opdev.design.document import DesignDocument
 from opdev.design.dtypes import fold_dtype, number, split_dtypes
 from opdev.design.nodes import Node
@@ -47,7 +47,11 @@ def case_scale(document: DesignDocument, case: Node) -> Scale | None:
         return None
     text = ", ".join(c.text for c in shape.children) if shape.kind == "sequence" else shape.text
     return scale_of(
-        text, name, integer(case.get("n_pes")), document.text("meta.op_kind"), document.text("meta.op_name")
+        text,
+        name,
+        integer(case.get("n_pes")),
+        document.text("meta.op_kind"),
+        telling_name(document.text("meta.op_name"), document.text("performance.baseline")),
     )
 
 
@@ -110,6 +114,7 @@ def _tip(zh: str, en: str) -> Callable[[Lang], str]:
 
 def _metric(document: DesignDocument, _: int, __: int) -> Iterator[Inlay]:
     node, name = document.get("performance.metric"), document.text("meta.op_name")
+    name = telling_name(name, document.text("performance.baseline"))
     kind = collective_of(name) if document.text("meta.op_kind") in ("collective", "transport") else None
     if node is None or kind is None or node.alias or node.key_end < 0:
         return
