@@ -131,4 +131,16 @@ def test_judging_grows_with_the_text(design, line):
             sys.setprofile(None)
         return calls
 
+    cost(1)  # imports and patterns that are compiled once
     assert cost(1500) <= 11 * cost(150)
+
+
+def test_a_design_with_too_many_values_says_so_once(design):
+    cases = "".join(
+        f"    - {{case: c{i}, shape: '[8]', dtype: float16, n_pes: 2, category: stress}}\n" for i in range(2500)
+    )
+    found = design(f'dsl_version: "0.3"\nmeta:\n  op_name: x\ncorrectness:\n  case_matrix:\n{cases}')
+    faults = [fault for fence in found.fences for fault in fence.faults]
+
+    assert [fault.reason for fault in faults] == ["too-large"]
+    assert found.text("meta.op_name") == "x", "what could be read stays known"

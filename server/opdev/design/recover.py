@@ -239,6 +239,9 @@ class _Recovery:
 
     def _note(self, error: NotYamlError, start: int, end: int) -> None:
         """The fault, on the rest of the line the parser stopped at, inside the part that fails."""
+        if error.reason == "too-large" and any(f.reason == error.reason for f in self.composer.faults):
+            # All that follows is too much: one finding says so, not one a line.
+            return
         at = max(start, min(error.at, end))
         if error.reason == "unclosed-bracket":
             at = open_bracket(self.text, start, at)
