@@ -83,6 +83,19 @@ def _layout(evidence: Evidence) -> Iterator[Check]:
     yield _readme(evidence)
 
 
+def missing(evidence: Evidence) -> list[str]:
+    """What an operator cannot be built without and has not, under whatever name; never anything of an example."""
+    if evidence.in_tree:
+        return []
+    found: set[str] = set()
+    for relative in evidence.code:
+        if not relative.endswith((".h", ".hpp", ".hh")):
+            found |= evidence.files[relative].kind.names & {"kernel", "host"}
+    wanted = (("kernel", f"src/{evidence.name}_kernel.cpp"), ("host", "src/main.cpp"))
+    lacking = [relative for kind, relative in wanted if kind not in found]
+    return lacking if evidence.file("CMakeLists.txt") is not None else [*lacking, "CMakeLists.txt"]
+
+
 def _there(evidence: Evidence, title: Title, file: File | None, relative: str) -> Check:
     if file is not None:
         below = evidence.below(file)

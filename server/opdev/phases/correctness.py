@@ -6,7 +6,8 @@ What counts
     as old as the code             neither older than any source (a ``matrix`` record that names its sources wins
                                    over the file time); while optimising, each round's own retest speaks for
                                    the code and the reports of Phase 4 may be older
-A report without rows and without totals says nothing, whatever its heading promises.
+A report without rows and without totals says nothing, whatever its heading promises; nor does one in which no
+case passed, or one of totals alone where there is a case matrix.
 """
 
 from __future__ import annotations
@@ -103,6 +104,9 @@ def proof(evidence: Evidence, *, current: bool = True) -> Proof:
         return Proof("failed", *bad)
     if not _says_anything(found):
         return Proof("missing", both(f"{REPORT} 没有结果", f"{REPORT} has no results"), evidence.spot(file))
+    empty = _nothing_passed(evidence, found)
+    if empty is not None:
+        return Proof("missing", empty, evidence.spot(file))
     if current:
         stale = _stale(evidence)
         if stale is not None:
@@ -112,6 +116,20 @@ def proof(evidence: Evidence, *, current: bool = True) -> Proof:
 
 def _says_anything(found: CorrectnessReport) -> bool:
     return bool(found.rows) or bool(found.summary is not None and found.summary.passed)
+
+
+def _nothing_passed(evidence: Evidence, found: CorrectnessReport) -> Text | None:
+    """Why a report without a failure shows nothing all the same: no case passed, or only a total says so."""
+    from opdev.facts.cases import matrix_of
+
+    if found.rows and not any(row.result == "PASS" for row in found.rows):
+        return both(
+            f"{REPORT} 的 {len(found.rows)} 个用例没有一个 PASS",
+            f"not one of the {len(found.rows)} cases in {REPORT} passed",
+        )
+    if not found.rows and matrix_of(evidence.project) is not None:
+        return both(f"{REPORT} 只有合计，没有逐个用例的结果", f"{REPORT} has totals only, and no result of any case")
+    return None
 
 
 def _bad(evidence: Evidence, found: CorrectnessReport, file: File) -> tuple[Text, Spot] | None:
@@ -202,6 +220,9 @@ def _passed(evidence: Evidence, found: CorrectnessReport, file: File) -> Check:
         )
     if not _says_anything(found):
         return _PASS.unknown(both("报告里没有结果", "the report has no results"), _RUN, evidence.spot(file))
+    empty = _nothing_passed(evidence, found)
+    if empty is not None:
+        return _PASS.failed(empty, _RUN, evidence.spot(file))
     blocked = sum(row.result != "PASS" for row in found.rows)
     if blocked:
         return _PASS.ok(

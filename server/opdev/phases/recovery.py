@@ -7,6 +7,7 @@ How the rows are told apart where the bare table leaves them to overlap
                  a build that fails while optimising is row 12.
     row 2        no DSL, an unreadable one, one without schedule, correctness or performance, or with the
                  template's placeholders left
+    row 4        no code, or none to build: no kernel, no host program or no CMakeLists.txt is there
     row 5        nothing proves that the present code builds (see ``proofs``): it fails, is older than a
                  source, or was never built here
     row 6        it builds, and the correctness report is missing, not passed, or older than a source
@@ -82,11 +83,18 @@ def _row_3(e: Evidence) -> Match | None:
 
 
 def _row_4(e: Evidence) -> Match | None:
-    if any(not r.endswith((".h", ".hpp", ".hh")) for r in e.code):
-        return None
-    why = both("有设计和测试，没有代码", "there are design and tests, and no code")
+    units = [r for r in e.code if not r.endswith((".h", ".hpp", ".hh"))]
     do = both("按设计生成 src/ 和 CMakeLists.txt", "make src/ and CMakeLists.txt from the design")
-    return Match(4, "3", why, do, "shmem-ops-code-gen", e.at("src"))
+    if not units:
+        why = both("有设计和测试，没有代码", "there are design and tests, and no code")
+        return Match(4, "3", why, do, "shmem-ops-code-gen", e.at("src"))
+    lacking = code.missing(e)
+    if not lacking:
+        return None
+    names = ", ".join(lacking)
+    why = both(f"代码不全，缺 {names}：这样没有可编译的算子", f"the code is incomplete without {names}: there is no operator to build")  # fmt: skip
+    do = both(f"按设计生成 {names}", f"make {names} from the design")
+    return Match(4, "3", why, do, "shmem-ops-code-gen", e.at(lacking[0]))
 
 
 def _row_5(e: Evidence) -> Match | None:
