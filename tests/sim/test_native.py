@@ -84,7 +84,9 @@ def test_a_seeded_fault_is_caught_and_its_twin_is_not(native, case, nbi):
     assert (clean.status, clean.said) == ([0, 0], "")
     assert {fault["fault"] for fault in faulty.faults} == {FAULTS[case]}
     assert 86 in faulty.status
-    assert all(status in (86, -9) for status in faulty.status)
+    # One PE kills itself, one leaves before anybody waits for it.
+    own_end = {"peer_killed": -9, "exit_without_finalize": 0}.get(case, 86)
+    assert all(status in (86, own_end) for status in faulty.status)
 
 
 # Where the user's call has a line, the fault has it: of the case itself, or of what it calls.
