@@ -227,3 +227,14 @@ def test_a_phase_nobody_knows_is_refused_with_those_there_are(capsys):
     assert "no phase designn" in err
     assert "design" in err
     assert "6.5" in err
+
+
+def test_a_link_of_another_name_is_the_operator_it_leads_to(tmp_path, capsys):
+    op = finished(tmp_path, "allgather")
+    link = tmp_path / "latest"
+    link.symlink_to(op.root, target_is_directory=True)
+
+    through = run(capsys, "status", str(link), "--lang", "en", "--format", "json")
+
+    assert through == run(capsys, "status", str(op.root), "--lang", "en", "--format", "json")
+    assert "every phase is done" in through[1]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+
 import pytest
 import recipes
 from build import OPERATORS, RECIPES, finished
@@ -109,3 +112,15 @@ def test_a_reviewed_operator_with_a_closed_gate_is_not_complete(tmp_path):
 
     assert (at.complete, at.phase.id) == (False, "3")
     assert "README.md" in at.why["en"]
+
+
+def test_a_source_dated_in_the_future_is_named(tmp_path):
+    op = finished(tmp_path, "allgather")
+    ahead = time.time() + 86_400
+    os.utime(op.root / "src" / "main.cpp", (ahead, ahead))
+
+    found = recover(Evidence(project(op)))
+
+    assert found.row == 5
+    assert "touch src/main.cpp" in found.why["en"]
+    assert "将来" in found.why["zh"]

@@ -24,7 +24,7 @@ def fix_all(session: Session, document: Document, source: Source) -> Iterator[Ed
     if not file.kind or verdict.excluded:
         return
     root = file.place.root
-    project = session.operators.of(root) if root is not None and document.local else None
+    project = session.operators.now(root) if root is not None and document.local else None
 
     def parse(text: Source) -> File:
         return File(text, file.kind, file.place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 
 from opdev.lsp.documents import Documents
@@ -47,7 +48,10 @@ class LiveOperator(Operator):
 
 
 class Operators:
-    """Operators by root.  One lasts until something in it changes; its files last longer."""
+    """Operators by root.  One lasts until something in it changes; its files last longer.
+
+    ``of`` is the worker's, whose operators are used by no other thread; an edit makes the loop say ``changed``.
+    """
 
     def __init__(self, places: Places, documents: Documents) -> None:
         self._places = places
@@ -55,19 +59,21 @@ class Operators:
         self._live: dict[str, LiveOperator] = {}
         self._kept: dict[str, dict[str, tuple[object, File | None]]] = {}
         self.parsed: Callable[[str], File | None] = lambda _: None
+        self._lock = threading.Lock()
 
     def of(self, root: str) -> LiveOperator:
         """The operator of a folder, as it is now."""
-        found = self._live.get(root)
-        if found is None:
-            kept = self._kept.pop(root, {})
-            self._kept[root] = kept
-            while len(self._kept) > _MOST_OPERATORS:
-                oldest = next(iter(self._kept))
-                del self._kept[oldest]
-                self._live.pop(oldest, None)
-            found = self._live[root] = LiveOperator(root, self._places, self._documents, kept, self.parsed)
-        return found
+        with self._lock:
+            found = self._live.get(root)
+            if found is None:
+                kept = self._kept.pop(root, {})
+                self._kept[root] = kept
+                while len(self._kept) > _MOST_OPERATORS:
+                    oldest = next(iter(self._kept))
+                    del self._kept[oldest]
+                    self._live.pop(oldest, None)
+                found = self._live[root] = LiveOperator(root, self._places, self._documents, kept, self.parsed)
+            return found
 
     def now(self, root: str) -> LiveOperator:
         """The operator at this moment, for another thread than the linter's: only parsed files are shared."""
@@ -75,9 +81,10 @@ class Operators:
 
     def changed(self, root: str) -> None:
         """Something in an operator changed: ask again, those next to it that look at its files, too."""
-        self._live.pop(root, None)
-        for other in [r for r in self._live if looks_at(r, root)]:
-            del self._live[other]
+        with self._lock:
+            self._live.pop(root, None)
+            for other in [r for r in self._live if looks_at(r, root)]:
+                del self._live[other]
 
     def lookers(self, root: str) -> list[str]:
         """Files outside an operator whose cross-file findings ask for its files."""
@@ -85,8 +92,9 @@ class Operators:
 
     def forget(self) -> None:
         """Rules or places changed: all of it."""
-        self._live.clear()
-        self._kept.clear()
+        with self._lock:
+            self._live.clear()
+            self._kept.clear()
 
 
 def looks_at(one: str, other: str) -> bool:

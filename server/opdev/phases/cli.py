@@ -108,7 +108,11 @@ def _schema(command: str) -> int:
 def _operators(folder: str, lang: Lang) -> list[Operator]:
     from opdev.phases.find import operators
 
-    path = os.path.abspath(os.path.expanduser(folder)).replace("\\", "/")
+    path = os.path.abspath(os.path.expanduser(folder))
+    if os.path.islink(path) and os.path.basename(path) != os.path.basename(os.path.realpath(path)):
+        # A link of another name is not the operator's folder: its name would be judged as the operator's.
+        path = os.path.realpath(path)
+    path = path.replace("\\", "/")
     if not os.path.isdir(path):
         raise _UsageError(say("no-folder", lang, path=folder))
     found = operators(path)

@@ -18,10 +18,11 @@ Build, in this order; the first that says anything decides
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from typing import Literal
 
-from opdev.phases.evidence import Aged, Evidence
+from opdev.phases.evidence import SLACK, Aged, Evidence
 from opdev.phases.model import Spot, both
 from opdev.phases.records import Record
 from opdev.rules.model import Text
@@ -62,6 +63,12 @@ def stale_text(evidence: Evidence, what: str) -> Text:
     """Why something does not speak for the present sources."""
     newest = evidence.newest_source
     name = newest.path if newest is not None else "?"
+    if newest is not None and newest.time > time.time() + SLACK:
+        # However often it is built and run: nothing made today is newer.
+        return both(
+            f"{name} 的文件时间在将来，{what} 永远比它旧：先 touch {name}",
+            f"the time of {name} lies in the future, and {what} can only be older: `touch {name}` first",
+        )
     return by_time(
         both(
             f"{what} 比 {name} 旧，说的不是现在的代码", f"{what} is older than {name}: it is not about the present code"
