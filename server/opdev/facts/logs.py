@@ -27,6 +27,7 @@ _PAIRS = rb"((?:[ \t]+[A-Za-z_]\w*=[^\s\[]+)+)"
 _PERF = re.compile(rb"\[(BASELINE_)?PERF\]" + _PAIRS)
 _CASE = re.compile(rb"\[(CASE|MATRIX)\]" + _PAIRS)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\Z")
+_COUNT = re.compile(r"([0-9]{1,9})(?!\w|\.\d)")
 _STATISTICS = re.compile(rb"\bPE (\d{1,6}): dtype=(\S+)" + _PAIRS)
 _VERDICT = re.compile(rb"\bPE (\d{1,6}): (PASS|FAIL)\b")
 _TOTAL = re.compile(rb"\b(PASS|FAIL): (?:all )?(\d{1,6})(?:/(\d{1,6}))? PE outputs")
@@ -71,8 +72,8 @@ class MatrixLine:
 
     def count(self, name: str) -> int | None:
         """``total``, ``passed``, ``failed`` or ``blocked`` of the last line."""
-        text = self.texts.get(name, "").rstrip("；;,.")
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+        match = _COUNT.match(self.texts.get(name, ""))
+        return int(match[1]) if match else None
 
 
 def perf_lines(data: bytes) -> tuple[PerfLine, ...]:

@@ -10,12 +10,12 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from opdev.config import ConfigError
 from opdev.phases import gates
 from opdev.phases.graph import BY_ID
-from opdev.phases.model import Gate, both
+from opdev.phases.model import NOTHING, Gate, both
 from opdev.rules.model import Text
 from opdev.runs.commands import Commands, Step, commands, fill, holds
 from opdev.runs.doctor import probe
@@ -31,7 +31,7 @@ class Phased:
 
     outcome: str
     route: str | None = None
-    message: str = ""
+    why: Text = field(default_factory=lambda: NOTHING)
 
 
 class Phases:
@@ -62,7 +62,11 @@ class Phases:
         if failed is not None:
             if failed.result == "stopped":
                 return Phased("stopped")
-            return Phased("failed" if failed.result == "fail" else "blocked", spec.route(failed.cls), failed.message)
+            return Phased(
+                "failed" if failed.result == "fail" else "blocked",
+                spec.route(failed.cls),
+                both(failed.message, failed.message),
+            )
         gate = self._gate(spec.phase)
         if gate is not None and gate.state != "closed":
             return Phased("passed")
@@ -131,7 +135,7 @@ class Phases:
             return Phased("stopped")
         what = self._ask(spec)
         self.events.add("manual", phase=spec.phase, what=what, context=self._context(spec, gate))
-        why = gate.closed_by[0].detail["en"] if gate is not None and gate.closed_by else what["en"]
+        why = gate.closed_by[0].detail if gate is not None and gate.closed_by else what
         return Phased("blocked", None, why)
 
     def _ask(self, spec: Commands) -> Text:
@@ -168,4 +172,4 @@ class Phases:
             return None
         if done.result == "stopped":
             return Phased("stopped")
-        return Phased("failed", spec.route(done.cls), done.message)
+        return Phased("failed", spec.route(done.cls), both(done.message, done.message))

@@ -127,8 +127,9 @@ class Renderer:
         return self._say("stopping", reason=e["reason"]) + "\n"
 
     def _run_ended(self, e: Event) -> str:
-        key = "ended-why" if e.get("message") else "ended"
-        line = self._say(key, state=state(e["outcome"], self._lang), seconds=e["seconds"], why=e.get("message", ""))
+        why = self._said(e.get("why")) or e.get("message", "")
+        key = "ended-why" if why else "ended"
+        line = self._say(key, state=state(e["outcome"], self._lang), seconds=e["seconds"], why=why)
         return "\n" + self._paint(line, e["outcome"]) + "\n"
 
 

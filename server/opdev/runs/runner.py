@@ -56,7 +56,7 @@ def values_of(plan: Plan, found: Target, executor: Executor) -> dict[str, str]:
         "repo": executor.inward(found.repo),
         "name": found.name,
         "pes": str(plan.pes),
-        "python": plan.python,
+        "python": executor.environment().get("PYTHON_CMD", plan.python) if isinstance(executor, Sim) else plan.python,
         "jobs": str(min(8, os.cpu_count() or 1)),
         "count": str(plan.count or (65536 if sim else 8388608)),
         "dtype": plan.dtype or (found.dtypes[0] if found.dtypes else "float16"),
@@ -93,13 +93,13 @@ class Runner:
             done = self._locked()
         except Exception as error:  # noqa: BLE001 - a run always has an end
             traceback.print_exc()
-            done = Phased("failed", None, f"opdev failed: {type(error).__name__}: {error}")
+            done = Phased("failed", None, both(*[f"opdev: {type(error).__name__}: {error}"] * 2))
         if self.stop.asked:
-            done = Phased("stopped", None, self.stop.reason)
+            done = Phased("stopped", None, both(self.stop.reason, self.stop.reason))
             self.events.add("stopping", reason=self.stop.reason)
         state = _OUTCOMES[done.outcome]
-        self.events.add("run-ended", outcome=done.outcome, message=done.message, seconds=round(time.monotonic() - begun, 3))  # fmt: skip
-        self._write(state=state, ended=time.time(), message=done.message)
+        self.events.add("run-ended", outcome=done.outcome, message=done.why["en"], why=dict(done.why), seconds=round(time.monotonic() - begun, 3))  # fmt: skip
+        self._write(state=state, ended=time.time(), message=done.why["en"])
         self.events.close()
         store.prune(self.plan.root, store.Limits(*self.plan.keep))
         return state
@@ -128,7 +128,7 @@ class Runner:
         problem = self.executor.problem()
         if problem is not None:
             self.events.add("note", text=dict(problem))
-            return Phased("failed", None, problem["en"])
+            return Phased("failed", None, problem)
         lock = Lock(self.plan.root, self.run.id)
         try:
             told = False

@@ -84,7 +84,7 @@ class Stepper:
             where = Where(job.cwd, self._folders(), self.executor.outward)
             recording = Recording(self.events, f"{self.folder}/{LOGS}", task, make(step.parse, where))
             self.events.add(
-                "step-started", phase=phase.phase, task=task, title=self._title(step), argv=list(job.argv), cwd=job.cwd,
+                "step-started", phase=phase.phase, task=task, title=self._title(step), argv=self.executor.shown(job), cwd=job.cwd,
                 env=env, logs=dict(recording.logs), attempt=attempt,
             )  # fmt: skip
             begun = time.time()

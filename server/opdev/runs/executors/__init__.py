@@ -47,6 +47,10 @@ class Executor(Protocol):
         """The program that runs a job."""
         ...
 
+    def shown(self, job: Job) -> list[str]:
+        """What is run, as a user may read and repeat it: without our own scripts around it."""
+        ...
+
     def inward(self, path: str) -> str:
         """A path of this machine as the step sees it."""
         ...

@@ -66,6 +66,9 @@ class Docker:
         ]  # fmt: skip
         return Command(argv, os.getcwd(), self._own, job.timeout, job.grace, hold=True)
 
+    def shown(self, job: Job) -> list[str]:
+        return [*self.engine, "exec", self.container, *job.argv]
+
     def inward(self, path: str) -> str:
         return self._moved(path, ((a, b) for a, b in self.mounts))
 

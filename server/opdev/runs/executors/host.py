@@ -42,6 +42,9 @@ class Host:
         env = {**os.environ, **job.env, process.TOKEN: self.run}
         return Command(argv, job.cwd, env, job.timeout, job.grace)
 
+    def shown(self, job: Job) -> list[str]:
+        return list(job.argv)
+
     def inward(self, path: str) -> str:
         return path
 

@@ -49,20 +49,43 @@ class Sim:
 
     def __init__(self, place: Executor, root: str, run: str, n_pes: int) -> None:
         self.place, self.root, self.run, self.n_pes = place, root, run, n_pes
+        self._environment: dict[str, str] | None = None
 
     def problem(self) -> Text | None:
-        if stand_in() is None:
-            return both("这个安装里没有 CPU 模拟环境（opdev.sim）", "this installation has no CPU stand-in (opdev.sim)")
-        return self.place.problem()
-
-    def command(self, job: Job) -> Command:
         module = stand_in()
         if module is None:
-            raise RuntimeError("asked for a command before the stand-in was looked for")
-        env = {**module.environment(self.place.inward(self.root), self.run, self.n_pes), **job.env}
-        argv = list(module.build(self.place.inward(self.root))) if job.sim == "build" else list(job.argv)
+            return both("这个安装里没有 CPU 模拟环境（opdev.sim）", "this installation has no CPU stand-in (opdev.sim)")
+        found = self.place.problem()
+        if found is not None:
+            return found
+        try:
+            self.environment()
+        except Exception as error:  # noqa: BLE001 - whatever it lacks here is what the user is told
+            return both(f"CPU 模拟环境用不了：{error}", f"the CPU stand-in cannot be used: {error}")
+        return None
+
+    def environment(self) -> Mapping[str, str]:
+        """The variables of every step; asked of the stand-in once a run."""
+        module = stand_in()
+        if module is None:
+            return {}
+        if self._environment is None:
+            self._environment = dict(module.environment(self.place.inward(self.root), self.run, self.n_pes))
+        return self._environment
+
+    def command(self, job: Job) -> Command:
+        env = {**self.environment(), **job.env}
         # CANN's and SHMEM's own scripts are what the stand-in is in place of.
-        return self.place.command(replace(job, argv=argv, env=env, source=()))
+        return self.place.command(replace(job, argv=self._argv(job), env=env, source=()))
+
+    def shown(self, job: Job) -> list[str]:
+        return self.place.shown(replace(job, argv=self._argv(job)))
+
+    def _argv(self, job: Job) -> list[str]:
+        module = stand_in()
+        if job.sim == "build" and module is not None:
+            return list(module.build(self.place.inward(self.root)))
+        return list(job.argv)
 
     def inward(self, path: str) -> str:
         return self.place.inward(path)

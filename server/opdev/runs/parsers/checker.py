@@ -9,7 +9,7 @@ from opdev.facts.logs import check_lines
 from opdev.runs.lines import text_of
 from opdev.runs.parsers import Fields, Where
 
-_MISMATCH = re.compile(rb"^\s*first mismatch idx=(\d+) (.*)$", re.M)
+_MISMATCH = re.compile(rb"^[ \t]*first mismatch idx=(\d+) (.*)$", re.M)
 _OTHER = re.compile(rb"PRECISION (PASS|ERROR)|^FAIL: (shape mismatch .*|nan/inf detected.*)$|AssertionError: (.*mismatch.*)$", re.M)  # fmt: skip
 _FAILED = re.compile(rb"^\[(TIMEOUT|FAIL)\] (.*)$", re.M)
 
@@ -22,17 +22,21 @@ class Parser:
 
     def feed(self, lines: bytes, stream: str) -> Iterable[Fields]:
         del stream
-        for line in check_lines(lines):
-            yield "check", {"pe": line.pe, "verdict": line.result, "dtype": line.dtype, "values": dict(line.values), "text": ""}  # fmt: skip
+        found: list[tuple[int, dict[str, object]]] = [
+            (line.start, {"pe": line.pe, "verdict": line.result, "dtype": line.dtype, "values": dict(line.values), "text": ""})
+            for line in check_lines(lines)
+        ]  # fmt: skip
         if b"first mismatch" in lines:
             for match in _MISMATCH.finditer(lines):
-                yield "check", _said("FAIL", text_of(match[0]).strip(), {"idx": float(match[1])})
+                found.append((match.start(), _said("FAIL", text_of(match[0]).strip(), {"idx": float(match[1])})))
         if b"PRECISION" in lines or b"mismatch" in lines or b"nan/inf" in lines:
             for match in _OTHER.finditer(lines):
-                yield "check", _said("PASS" if match[1] == b"PASS" else "FAIL", text_of(match[0]).strip())
+                verdict = "PASS" if match[1] == b"PASS" else "FAIL"
+                found.append((match.start(), _said(verdict, text_of(match[0]).strip())))
         if b"[TIMEOUT]" in lines or b"[FAIL]" in lines:
             for match in _FAILED.finditer(lines):
-                yield "check", _said("FAIL", text_of(match[0]).strip())
+                found.append((match.start(), _said("FAIL", text_of(match[0]).strip())))
+        return [("check", fields) for _, fields in sorted(found, key=lambda one: one[0])]
 
     def close(self) -> Iterable[Fields]:
         return ()
