@@ -111,6 +111,15 @@ def test_a_section_comes_whole_and_is_indented_by_the_editor(server, write):
     assert "\n  groups:\n    - name:" in item["textEdit"]["newText"]
 
 
+@pytest.mark.parametrize("line", ["  op_k‸ind: collective\n", "  op_k‸ : collective\n"])
+def test_a_key_that_has_its_value_gets_its_name_alone(server, write, line):
+    where, _, at = write(f"dsl_version: '0.3'\nmeta:\n{line}")
+    item = next(i for i in ask(server, where, "completion", at)["items"] if i["label"] == "op_kind")
+
+    assert item["textEdit"]["newText"] == "op_kind"
+    assert item["textEdit"]["range"]["start"]["character"] == 2
+
+
 def test_inside_brackets_a_key_stays_on_one_line(server, write):
     where, _, at = write("interface:\n  outputs: [{name: x, ‸}]\n")
     found = ask(server, where, "completion", at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _ADJUST = 2
 """InsertTextMode.adjustIndentation: the lines of a snippet are indented as seen from its first."""
 
+_COLON = re.compile(rb"[ \t]*:(?=[\s,}\]]|\Z)")
+
 _MOST = 300
 """Values that are sent at once; with more the client asks again as the word grows."""
 
@@ -45,7 +48,8 @@ def complete_design(
     lang = session.lang_of(session.rulebook.of(document.path).lang)
     if found.is_key:
         where = typed_range(source, found.start, found.end, session.client.unit)
-        made = [_key(session, c, found, where, lang, i) for i, c in enumerate(found.candidates)]
+        named = _COLON.match(source.data, found.end) is not None
+        made = [_key(session, c, found, where, lang, i, named=named) for i, c in enumerate(found.candidates)]
         return types.CompletionList(False, made)
     start, end, path = found.start, found.end, found.path
     view = field_at(path)
@@ -71,8 +75,16 @@ def complete_design(
 
 
 def _key(
-    session: Session, candidate: Candidate, found: Completion, where: types.Range, lang: Lang, index: int
+    session: Session,
+    candidate: Candidate,
+    found: Completion,
+    where: types.Range,
+    lang: Lang,
+    index: int,
+    *,
+    named: bool,
 ) -> types.CompletionItem:
+    """``named``: there is a colon already, so that the key's name is all that is changed."""
     view = candidate.view
     item = types.CompletionItem(
         label=candidate.label,
@@ -84,6 +96,9 @@ def _key(
         text_edit=types.TextEdit(where, candidate.insert),
         data={"dsl": view.path},
     )
+    if named:
+        item.text_edit = types.TextEdit(where, candidate.label)
+        return item
     text = snippet(view, one_line=found.one_line)
     if session.client.can("textDocument.completion.completionItem.snippetSupport"):
         item.insert_text_format = types.InsertTextFormat.Snippet
