@@ -66,6 +66,7 @@ def finely(monkeypatch):
 @settings(max_examples=500, deadline=None)
 @given(st.integers(0, len(YAML)), st.integers(0, 30), st.lists(st.sampled_from(BITS), max_size=3).map("".join))
 @example(1, 18, "中")
+@example(YAML.index(" /opt/shmem/.agents"), 0, "\n- ")
 @example(YAML.index("interface:"), 0, 'q: "a\nb: c"\n')
 @example(YAML.index("  outputs:"), 0, "   - a\n")
 @example(YAML.index("meta:"), 0, "meta: &a {b: 1}\nx: *a\n")

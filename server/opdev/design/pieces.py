@@ -79,14 +79,15 @@ def plain_text(text: str) -> bool:
     return not any(char in text for char in _ODD) and ("\r" not in text or text.count("\r") == text.count("\r\n"))
 
 
-def assemble(composer: Composer, start: int, end: int, level: int = 0) -> Node | None:
-    """``[start, end)`` from its pieces; None where they might read otherwise as a whole.
+def assemble(composer: Composer, start: int, end: int, level: int = 0, least: int = 0) -> Node | None:
+    """``[start, end)`` from its pieces, none at fewer than ``least`` columns; None where they might read
+    otherwise as a whole.
 
     Raises NotYamlError for a piece that does not parse by itself.
     """
     text = composer.text.text
     first = _FIRST.search(text, start, end)
-    if first is None or level > _LEVELS:
+    if first is None or level > _LEVELS or len(first.group(1)) < least:
         return None
     indent = len(first.group(1))
     items = text[first.end()] == "-" and text[first.end() + 1 : first.end() + 2] in (" ", "\n", "\r", "")
@@ -102,7 +103,7 @@ def assemble(composer: Composer, start: int, end: int, level: int = 0) -> Node |
             return None
         rest = _BARE.match(text, key.end(), stop) if key is not None and stop - begin > SMALL else None
         if key is not None and rest is not None:
-            node = assemble(composer, rest.end(), stop, level + 1)
+            node = assemble(composer, rest.end(), stop, level + 1, indent)
             if node is None:
                 return None
             node.key, node.key_start = key[1], at + indent
