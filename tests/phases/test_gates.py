@@ -25,6 +25,7 @@ from build import (
     torch_log,
 )
 
+from opdev.phases import proofs, review, torch
 from opdev.phases.evidence import Evidence
 from opdev.phases.gates import gate
 from opdev.phases.graph import ORDER
@@ -394,3 +395,58 @@ def test_places_are_where_the_trouble_is(tmp_path):
 
     line = (op.root / REPORT).read_text(encoding="utf-8").splitlines()[one.place.line - 1]
     assert "FAIL" in line
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["PASS", "pass（无遗留）", "通过，未发现问题", "✅", "N/A", "n/a: 不做性能，未测", "不适用", "not applicable"],
+)
+def test_results_that_let_a_review_pass(said):
+    assert review.passes(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        None,
+        "—",
+        "FAIL",
+        "not passed",
+        "pass pending",
+        "待通过",
+        "未验证通过",
+        "部分通过",
+        "不通过",
+        "signal 还没看",
+        "final",
+        "PASS/FAIL",
+        "analysed",
+    ],
+)
+def test_results_that_let_no_review_pass(said):
+    assert not review.passes(said)
+
+
+def test_a_review_without_p0_rows_is_none(tmp_path):
+    op = finished(tmp_path, "allgather")
+    text = (op.root / REVIEW_REPORT).read_text(encoding="utf-8")
+    op.write(REVIEW_REPORT, text.replace("| P0 |", "| |"), FINAL)
+
+    assert review.interim(Evidence(Operator(op.root.as_posix(), Places()))).verdict == "missing"
+
+
+def test_a_torch_log_that_breaks_off_is_no_smaller_pass(tmp_path):
+    op = finished(tmp_path, "allgather")
+    op.remove("data/torch/torch_2pe.log")
+    op.write("data/torch/torch_8pe.log", "[PE 0] PASS\n[PE 1] PASS\nSegmentation fault\n", TORCH)
+    evidence = Evidence(Operator(op.root.as_posix(), Places()))
+
+    assert [torch.passed(evidence, n, current=False).good for n in (2, 8)] == [False, False]
+
+
+def test_an_empty_file_is_no_program(tmp_path):
+    op = copied(tmp_path, "allgather")
+    op.write("build/bin/allgather", "", LATER)
+
+    assert proofs.build(Evidence(Operator(op.root.as_posix(), Places()))).verdict == "missing"

@@ -17,6 +17,7 @@ Build, in this order; the first that says anything decides
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from dataclasses import dataclass
@@ -111,13 +112,13 @@ def recorded(evidence: Evidence, record: Record, what_zh: str, what_en: str) -> 
 
 
 def binary(evidence: Evidence) -> str | None:
-    """The operator's program, as a path below it (or ``../..`` in SHMEM's tree); None where there is none."""
+    """The operator's program, as a path below it (or ``../..`` in SHMEM's tree); None where there is none but an empty file."""
     folder = evidence.root.rsplit("/", 1)[-1]
     names = dict.fromkeys((evidence.name, folder))
     places = ["build/bin", "build"] + (["../../build/bin", "../../build"] if evidence.in_tree else [])
     candidates = [f"{place}/{name}" for place in places for name in names]
     candidates += [f"build/lib/lib{name}_kernel.so" for name in names]
-    found = [c for c in candidates if evidence.time(c) is not None]
+    found = [c for c in candidates if evidence.time(c) is not None and os.path.getsize(evidence.path(c))]
     return max(found, key=lambda c: evidence.time(c) or 0.0, default=None)
 
 

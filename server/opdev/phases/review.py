@@ -43,7 +43,8 @@ _WRITE = both(
 _REPAIR = "需修复"
 _PASS = re.compile(r"pass|通过|✅", re.I)
 _FAIL = re.compile(r"fail|不通过|未通过|❌|不一致", re.I)
-_NOT_APPLICABLE = re.compile(r"n/?a|不适用|无关", re.I)
+_OPEN = re.compile(r"\bnot\b|\bpending\b|\btodo\b|未(?!发现|见)|待|部分", re.I)
+_NOT_APPLICABLE = re.compile(r"(?<![a-z])n/?a(?![a-z])|\bnot applicable\b|不适用|无关", re.I)
 
 
 def report(evidence: Evidence) -> tuple[File, ReviewReport] | None:
@@ -58,7 +59,9 @@ def report(evidence: Evidence) -> tuple[File, ReviewReport] | None:
 def passes(result: str | None) -> bool:
     """Whether a row's result lets the gate open."""
     text = result or ""
-    return not _FAIL.search(text) and bool(_PASS.search(text) or _NOT_APPLICABLE.search(text))
+    if _FAIL.search(text):
+        return False
+    return bool(_NOT_APPLICABLE.search(text)) or (bool(_PASS.search(text)) and not _OPEN.search(text))
 
 
 def conclusion(found: ReviewReport) -> str:
@@ -96,6 +99,8 @@ def interim(evidence: Evidence) -> Proof:
             both("走读报告没有一致性检查表", "the review report has no consistency table"),
             evidence.spot(file),
         )
+    if not any((row.priority or "").upper() == "P0" for row in found.consistency):
+        return Proof("missing", both("走读报告没有标 P0 的行", "the review marks no row P0"), evidence.spot(file))
     bad = _bad(found, "P0")
     if bad:
         return Proof(

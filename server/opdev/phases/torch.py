@@ -23,6 +23,7 @@ from opdev.phases.verdicts import Verdicts
 from opdev.syntax.file import File
 
 COUNTS = (2, 8)
+_NAMED = re.compile(r"(?<![0-9])(\d{1,4})_?pes?(?![a-z0-9])", re.I)
 _LINE = re.compile(rb"\[PE (\d{1,4})\] (PASS|FAIL)")
 _BINDING = Title("torch-binding", "Torch 绑定代码", "the Torch binding")
 _TEST = Title("torch-test", "Torch 测试脚本", "the Torch test")
@@ -64,7 +65,11 @@ def begun(evidence: Evidence) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A Torch log with verdicts of PEs 0 to ``n_pes`` - 1; ``good`` without a FAIL, ``line`` the first that decides."""
+    """A Torch log with verdicts of PEs 0 to ``n_pes`` - 1; ``good`` without a FAIL, ``line`` the first that decides.
+
+    A log whose name says more PEs (``torch_8pe.log``) than it has verdicts of is one of a run that broke off: it is
+    left out.
+    """
 
     path: str
     n_pes: int
@@ -86,6 +91,9 @@ def logs(evidence: Evidence) -> list[Log]:
             first.setdefault(match.group(2), match.start())
         at = first.get(b"FAIL", first.get(b"PASS"))
         if at is not None and (b"FAIL" in first or pes == set(range(len(pes)))):
+            named = _NAMED.search(relative.rpartition("/")[2])
+            if named is not None and b"FAIL" not in first and int(named[1]) != len(pes):
+                continue
             line = data.count(b"\n", 0, at) + 1
             out.append(Log(relative, max(pes) + 1, good=b"FAIL" not in first, line=line))
     return sorted(out, key=lambda log: (evidence.time(log.path) or 0.0, log.path))
