@@ -9,7 +9,7 @@ from opdev.facts.logs import check_lines
 from opdev.runs.lines import text_of
 from opdev.runs.parsers import Fields, Where
 
-_MISMATCH = re.compile(rb"^[ \t]*first mismatch idx=(\d+) (.*)$", re.M)
+_MISMATCH = re.compile(rb"^[ \t]*first mismatch idx=(\d{1,15}) (.*)$", re.M)
 _OTHER = re.compile(rb"PRECISION (PASS|ERROR)|^FAIL: (shape mismatch .*|nan/inf detected.*)$|AssertionError: (.*mismatch.*)$", re.M)  # fmt: skip
 _FAILED = re.compile(rb"^\[(TIMEOUT|FAIL)\] (.*)$", re.M)
 

@@ -25,13 +25,13 @@ _PLACED = re.compile(
 )
 _FLAG = re.compile(r"\s*\[(-W[^\]\s]+)\]\s*$")
 _BARE = re.compile(r"^(?P<tool>[\w./+-]*(?:bisheng|clang(?:\+\+)?|g\+\+|gcc|ld(?:\.lld)?|collect2|cc1plus|ninja)(?:-[\d.]+)?):\s*(?:(?:fatal )?error|错误|致命错误)\s*[:：]\s*(?P<text>.*)$")  # fmt: skip
-_UNDEFINED = re.compile(r"^(?:.*?/)?(?:ld(?:\.\w+)?: )?(?P<path>[^:\n]+?):(?:(?P<line>\d+)|\([^)]*\)): (?P<text>undefined reference to .*)$")  # fmt: skip
+_UNDEFINED = re.compile(r"^(?:.*?/)?(?:ld(?:\.\w+)?: )?(?P<path>[^:\n]+?):(?:(?P<line>\d{1,9})|\([^)]*\)): (?P<text>undefined reference to .*)$")  # fmt: skip
 _CANNOT = re.compile(r"(?:^|/)ld(?:\.\w+)?: (?P<text>cannot find .*)$")
-_REFERENCED = re.compile(r"^>>> referenced by (?P<path>[^\s:]+):(?P<line>\d+)")
+_REFERENCED = re.compile(r"^>>> referenced by (?P<path>[^\s:]+):(?P<line>\d{1,9})")
 _ENTER = re.compile(r"^(?:g?make|ninja)(?:\[\d+\])?: (?P<way>Entering|Leaving) directory [`'‘](?P<path>.*)['’]$")
 _ENTER_ZH = re.compile(r"^(?:g?make)(?:\[\d+\])?: (?P<way>进入|离开)目录[“\"](?P<path>.*)[”\"]$")
 _MAKE = re.compile(r"^(?:g?make)(?:\[\d+\])?: \*\*\* (?P<text>.*)$")
-_CMAKE = re.compile(r"^CMake (?P<severity>Error|Warning|Deprecation Warning)(?: \(dev\))?(?: at (?P<path>.+?):(?P<line>\d+)(?: \([^)]*\))?)?:\s*(?P<text>.*)$")  # fmt: skip
+_CMAKE = re.compile(r"^CMake (?P<severity>Error|Warning|Deprecation Warning)(?: \(dev\))?(?: at (?P<path>.+?):(?P<line>\d{1,9})(?: \([^)]*\))?)?:\s*(?P<text>.*)$")  # fmt: skip
 _ANY = tuple(word.encode() for word in (
     "error", "Error", "warning", "note:", "undefined reference", "cannot find", "directory", "***", "CMake ", ">>> referenced", "fatal",
     "错误", "警告", "附注", "备注", "目录",
