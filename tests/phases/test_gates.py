@@ -29,8 +29,10 @@ from opdev.phases import proofs, review, torch
 from opdev.phases.evidence import Evidence
 from opdev.phases.gates import gate
 from opdev.phases.graph import ORDER
+from opdev.phases.status import glance
 from opdev.project.operators import Operator
 from opdev.project.places import Places
+from opdev.rules.engine import Cancelled
 
 INTAKE = """\
 phase0_intake:
@@ -450,3 +452,11 @@ def test_an_empty_file_is_no_program(tmp_path):
     op.write("build/bin/allgather", "", LATER)
 
     assert proofs.build(Evidence(Operator(op.root.as_posix(), Places()))).verdict == "missing"
+
+
+def test_a_glance_steps_aside_when_asked_to(tmp_path):
+    op = copied(tmp_path, "allgather")
+    op.remove("src/allgather_kernel.cpp")
+
+    with pytest.raises(Cancelled):
+        glance(Operator(op.root.as_posix(), Places()), cancelled=lambda: True)

@@ -10,6 +10,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from opdev.lsp.refresh import Refresh
+from opdev.lsp.worker import Stop
+from opdev.rules.engine import Cancelled
 
 if TYPE_CHECKING:
     from opdev.lsp.session import Session
@@ -32,8 +34,11 @@ class Glances:
         """The client asked for ``lens`` or ``hints`` of an operator, and this is what the answer came from."""
         self._said[what, root] = answer
 
-    def look(self, root: str) -> None:
-        """Something in an operator changed and has been linted: is what was said still so?"""
+    def look(self, root: str, stop: Stop) -> None:
+        """Something in an operator changed and has been linted: is what was said still so?
+
+        Rules may have to be asked, so it steps aside (Cancelled) when something more urgent comes.
+        """
         for what, refresh, now in (("lens", self._lens, glance_of), ("hints", self._hints, facts_of)):
             said = self._said.get((what, root))
             if said is None or not refresh.possible:
@@ -42,7 +47,9 @@ class Glances:
                 self._said.pop((what, root), None)
                 continue
             try:
-                changed = now(self._session, self._session.operators.of(root)) != said
+                changed = now(self._session, self._session.operators.of(root), stop) != said
+            except Cancelled:
+                raise
             except Exception:
                 log.exception("no glance at %s", root)
                 continue
@@ -52,14 +59,14 @@ class Glances:
                 self._session.on_loop(refresh.ask)
 
 
-def glance_of(session: Session, operator: Operator) -> Glance:
+def glance_of(session: Session, operator: Operator, stop: Stop | None = None) -> Glance:
     """What the lens of an operator's design says."""
     from opdev.phases.status import glance
 
-    return glance(operator, session.rulebook.configs)
+    return glance(operator, session.rulebook.configs, stop)
 
 
-def facts_of(_: Session, operator: Operator) -> list[tuple[str, str, str]]:
+def facts_of(_session: Session, operator: Operator, _stop: Stop | None = None) -> list[tuple[str, str, str]]:
     """What the hints of ``cases.json`` take from the design beside it."""
     from opdev.design.document import document_of
     from opdev.design.inlays import only_dtype

@@ -223,7 +223,7 @@ class Session:
                 report = self.analyst.cross(document, stop)
                 if report is not None:
                     self._hand_over(document, report)
-        self.glances.look(root)
+        self.glances.look(root, stop)
 
     def _forget(self, key: str) -> None:
         if key not in self.documents.open:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,8 +47,12 @@ class Aged:
 class Evidence:
     """What one operator has on disk (unsaved editor text where ``project`` gives it)."""
 
-    def __init__(self, project: Project, configs: Configs | None = None) -> None:
+    def __init__(
+        self, project: Project, configs: Configs | None = None, cancelled: Callable[[], bool] | None = None
+    ) -> None:
         self.project = project
+        self.cancelled = cancelled
+        """Whether nobody wants the answer any more; asked between two rules."""
         self.root = project.root
         self._configs = configs or Configs()
         self._logs: dict[str, bytes] = {}

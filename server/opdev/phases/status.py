@@ -6,7 +6,7 @@ what an editor shows above a design, and looks at one gate only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from opdev.config import Configs
@@ -152,13 +152,13 @@ def judged(evidence: Evidence) -> Status:
     return Status(evidence.name, evidence.root, at, found, skipped(evidence.flags))
 
 
-def glance(project: Project, configs: Configs | None = None) -> Glance:
+def glance(project: Project, configs: Configs | None = None, cancelled: Callable[[], bool] | None = None) -> Glance:
     """One line on an operator, from its parsed files and a few file times.
 
     Rules that look at other files are left out of the design's gate: the editor shows their findings anyway,
-    and they would cost more than the line may.
+    and they would cost more than the line may.  Raises Cancelled once ``cancelled`` says so.
     """
-    evidence = Evidence(project, configs)
+    evidence = Evidence(project, configs, cancelled)
     at = situation(evidence)
     name = at.phase.id
     if at.complete:

@@ -56,7 +56,11 @@ class Verdicts:
             selection = self._selection(file)
             if selection is not None:
                 project = self._project_of(file) if self._project else None
-                found += [f for f in Linter().lint(file, selection, project).findings if f.severity == "error"]
+                found += [
+                    f
+                    for f in Linter().lint(file, selection, project, cancelled=self._evidence.cancelled).findings
+                    if f.severity == "error"
+                ]
         return found
 
     def _project_of(self, file: File) -> Project | None:
