@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from opdev.config import language
 from opdev.rules.model import Lang
+from opdev.scaffold.dtypes import DTYPES
 from opdev.scaffold.options import BUILD_MODES, KINDS, Options, check_dtypes, check_name
 from opdev.scaffold.texts import ScaffoldError, say
 
@@ -103,12 +104,9 @@ def _new(args: argparse.Namespace, lang: Lang) -> int:
     out = [f"  {_shown(path)}" for path in done.new]
     out += [say("kept", lang, path=_shown(path)) for path in done.kept]
     out.append(say("would-write" if args.dry_run else "wrote", lang, count=len(done.new), path=_shown(root)))
-    if options.in_tree:
-        entry = place.register(base, options, dry_run=args.dry_run)
-        if entry is not None:
-            path, line, registered = entry
-            key = "registered" if registered else "register-yourself"
-            out.append(say(key, lang, path=_shown(path), what=line))
+    for entry in place.register(base, options, dry_run=args.dry_run):
+        key = "registered" if entry.done else "register-yourself"
+        out.append(say(key, lang, path=_shown(entry.path), what=entry.line))
     if not args.dry_run:
         out += [f"{say('next', lang)}:", *_next(_shown(root), lang)]
     sys.stdout.write("\n".join(out) + "\n")
@@ -132,6 +130,10 @@ def _options(args: argparse.Namespace, base: str) -> Options:
     perf = switches["perf"] is not False
     if switches["auto_optim"] and not perf:
         raise ScaffoldError("optim-without-perf")
+    if switches["torch"]:
+        unknown = [dtype.name for dtype in map(DTYPES.__getitem__, dtypes) if not dtype.torch]
+        if unknown:
+            raise ScaffoldError("no-torch-dtype", dtypes=", ".join(unknown))
     container = place.agreed(path, said, "docker_container", args.docker_container) or ""
     workdir = place.agreed(path, said, "docker_workdir", args.docker_workdir) or ""
     if bool(container) != bool(workdir):

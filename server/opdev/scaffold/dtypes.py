@@ -8,7 +8,8 @@ from opdev.design.dtypes import SIZES
 
 
 class Dtype(NamedTuple):
-    """``short`` goes into case ids, ``device`` is AscendC's type, ``stored`` numpy's in files.
+    """``short`` goes into case ids, ``device`` is AscendC's type, ``stored`` numpy's in files,
+    ``torch`` ATen's (empty where PyTorch has none).
 
     ``rtol`` is the precision standard's for sums of fewer than 2048 terms; atol is the same.
     """
@@ -20,10 +21,24 @@ class Dtype(NamedTuple):
     stored: str
     hccl: str
     rtol: str
+    torch: str
+
+
+_TORCH = {
+    "float16": "at::kHalf",
+    "bfloat16": "at::kBFloat16",
+    "float32": "at::kFloat",
+    "int8": "at::kChar",
+    "uint8": "at::kByte",
+    "int16": "at::kShort",
+    "int32": "at::kInt",
+    "int64": "at::kLong",
+}
+"""The dtypes PyTorch computes with, under ATen's names."""
 
 
 def _made(name: str, short: str, device: str, hccl: str, rtol: str = "0", stored: str = "") -> Dtype:
-    return Dtype(name, short, SIZES[name], device, stored or name, hccl, rtol)
+    return Dtype(name, short, SIZES[name], device, stored or name, hccl, rtol, _TORCH.get(name, ""))
 
 
 DTYPES = {

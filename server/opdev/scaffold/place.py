@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from opdev.facts.intake import HOMES
 from opdev.scaffold.options import Options, find_repo
@@ -72,22 +72,50 @@ def check_tree(base: str) -> None:
         raise ScaffoldError("not-tree", path=base)
 
 
-def register(base: str, options: Options, *, dry_run: bool = False) -> tuple[str, str, bool] | None:
-    """Adds an example to examples/CMakeLists.txt; the file, the line, and whether it was done.
+class Entry(NamedTuple):
+    """A line a list of the SHMEM tree needs: the file, the line, and whether it was put in."""
 
-    None where the example is listed there already.  A tree without that file is left to the user.
+    path: str
+    line: str
+    done: bool
+
+
+def register(base: str, options: Options, *, dry_run: bool = False) -> list[Entry]:
+    """Puts an example (and its Torch binding) into the tree's CMake lists.
+
+    What is listed already is left out; a list that is missing or written otherwise is the user's to change.
     """
-    path, line = f"{base}/examples/CMakeLists.txt", f"add_subdirectory({options.op})"
-    if not os.path.isfile(path):
-        return path, line, False
-    data = Path(path).read_bytes()
-    if re.search(rb"(?<![\w-])" + options.op.encode() + rb"(?![\w-])", re.sub(rb"#[^\n]*", b"", data)):
-        return None
+    if not options.in_tree:
+        return []
+    entries = [_entry(f"{base}/examples/CMakeLists.txt", options.op, f"add_subdirectory({options.op})", None, dry_run)]
+    if options.torch:
+        source = f"src/torch_bind_{options.op}.cpp"
+        listed = f"{base}/examples/torch_binding/CMakeLists.txt"
+        entries.append(_entry(listed, source, f"    {source}", _BINDING_SOURCE, dry_run))
+    return [entry for entry in entries if entry is not None]
+
+
+_BINDING_SOURCE = re.compile(r"^[ \t]*src/torch_bindings\.cpp[ \t]*$", re.MULTILINE)
+"""The line below which a binding's source goes."""
+
+
+def _entry(path: str, word: str, line: str, below: re.Pattern[str] | None, dry_run: bool) -> Entry | None:
+    """One line, at the file's end or below what ``below`` finds; None where ``word`` stands there already."""
+    todo = Entry(path, line.strip(), done=False)
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return path, line, False
+        text = Path(path).read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return todo
+    if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", re.sub(r"#[^\n]*", "", text)):
+        return None
     newline = "\r\n" if "\r\n" in text else "\n"
+    if below is None:
+        changed = f"{text}{'' if text.endswith(newline) or not text else newline}{line}{newline}"
+    else:
+        found = below.search(text)
+        if found is None:
+            return todo
+        changed = f"{text[: found.end()].rstrip(chr(13))}{newline}{line}{text[found.end() :]}"
     if not dry_run:
-        put(path, f"{text}{'' if text.endswith(newline) or not text else newline}{line}{newline}")
-    return path, line, True
+        put(path, changed)
+    return todo._replace(done=True)

@@ -34,7 +34,7 @@ def save(root: str, options: Options, files: Sequence[Rendered]) -> None:
     """Keeps the base; the record itself is written last, so that a crash leaves the old one in force."""
     own = [file for file in files if not file.shared]
     for file in own:
-        put(f"{root}/{BASE}/{file.path}", file.text)
+        put(f"{root}/{BASE}/{_kept(file.path)}", file.text)
     data = {
         "format": FORMAT,
         "opdev": opdev.__version__,
@@ -42,6 +42,16 @@ def save(root: str, options: Options, files: Sequence[Rendered]) -> None:
         "files": sorted(file.path for file in own),
     }
     put(f"{root}/{RECORD}", json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+
+
+def _below(path: str) -> str:
+    """A path without the one step out of the operator it may begin with."""
+    return path.removeprefix("../")
+
+
+def _kept(path: str) -> str:
+    """Where the base of a file is kept; files beside the operator have a folder of their own."""
+    return f"_beside/{_below(path)}" if path.startswith("../") else path
 
 
 def load(root: str) -> Record:
@@ -55,9 +65,9 @@ def load(root: str) -> Record:
             raise ScaffoldError("bad-record", path=path, why=f"format {data['format']}")
         base = {}
         for name in data["files"]:
-            if name.startswith("/") or ".." in name.split("/"):
+            if name.startswith("/") or ".." in _below(name).split("/"):
                 raise ScaffoldError("bad-record", path=path, why=name)
-            base[name] = Path(root, BASE, name).read_bytes().decode("utf-8")
+            base[name] = Path(root, BASE, _kept(name)).read_bytes().decode("utf-8")
         return Record(options_of(data["options"]), base)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ScaffoldError("bad-record", path=path, why=f"{type(error).__name__}: {error}") from error

@@ -22,22 +22,27 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _WIDTH = 116
+_BINDING = (
+    ("CMakeLists.txt", "CMakeLists.txt"),
+    ("include/torch_register.h", "torch_register.h"),
+    ("include/shmem_torch_kernel.h", "shmem_torch_kernel.h"),
+    ("src/torch_bindings.cpp", "torch_bindings.cpp"),
+)
 _PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`=][^:#\[\]{}\"]*\Z")
 _WORDS = ("true", "false", "null", "yes", "no", "on", "off", "~")
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A file: its path below the operator (``../`` for shared ones), its text, whether it is run."""
+    """A file: its path below the operator (``../`` where it stands beside), its text, whether it is run.
+
+    A ``shared`` file is used by several operators: it is written where it is missing and never updated.
+    """
 
     path: str
     text: str
     runs: bool = False
-
-    @property
-    def shared(self) -> bool:
-        """Whether several operators use it: written once, never updated."""
-        return self.path.startswith("../")
+    shared: bool = False
 
 
 def render(options: Options) -> list[Rendered]:
@@ -50,7 +55,8 @@ def render(options: Options) -> list[Rendered]:
         values = _context(options, environment)
         made = []
         for path, name, runs in _plan(options, values):
-            made.append(Rendered(path, _tidy(environment.get_template(name).render(values)), runs))
+            text = _tidy(environment.get_template(name).render(values))
+            made.append(Rendered(path, text, runs, shared=name.startswith("shared/") and path.startswith("../")))
     except TemplateError as error:
         raise ScaffoldError("bad-template", name=name, why=f"{type(error).__name__}: {error}") from error
     made.insert(_place(made), Rendered("scripts/cases.json", _cases_json(values)))
@@ -106,6 +112,13 @@ def _plan(options: Options, values: Mapping[str, Any]) -> list[tuple[str, str, b
             (f"baseline/src/{op}_baseline.cpp", "baseline/src/baseline.cpp", False),
             ("baseline/scripts/run_baseline.sh", "baseline/scripts/run_baseline.sh", True),
         ]
+    if options.torch:
+        plan += [
+            (f"scripts/torch_test_{op}.py", "torch/torch_test.py", False),
+            (f"../torch_binding/src/torch_bind_{op}.cpp", "torch/torch_bind.cpp", False),
+        ]
+        if not options.in_tree:
+            plan += [(f"../torch_binding/{path}", f"shared/torch/{name}", False) for path, name in _BINDING]
     if options.in_tree:
         plan.append(("scripts/shmem_runtime_env.sh", "shared/shmem_runtime_env.sh", False))
     else:
@@ -191,6 +204,14 @@ def _host(options: Options, kind: Mapping[str, Any]) -> dict[str, Any]:
     host_arguments = ["BLOCK_DIM", "stream", "ffts", *(f"buf.{p}" for p in pointers)]
     names = [p.rpartition(" ")[2] for p in parameters[3 + len(pointers) :]]
     host_arguments += [given.get(name, name) for name in names]
+    tensors = {"input": "source", "plan": "order"}
+    torch = {"elements": kind["torch"]["elements"], "root": "static_cast<int32_t>(root)", "magic": "count_"}
+    torch |= {"elem_bytes": "static_cast<int32_t>(source.element_size())", "type": "type_of(source.scalar_type())"}
+    torch_arguments = ["BLOCK_DIM", "c10_npu::getCurrentNPUStream().stream(true)", "fftsAddr_"]
+    for pointer in pointers:
+        data = "flags_" if pointer == "flags" else f"{tensors.get(pointer, pointer)}.data_ptr()"
+        torch_arguments.append(f"static_cast<uint8_t *>({data})")
+    torch_arguments += [torch[name] for name in names]
     widths: dict[int, list[str]] = {}
     for dtype in options.known():
         widths.setdefault(dtype.bytes, []).append(dtype.name)
@@ -204,6 +225,10 @@ def _host(options: Options, kind: Mapping[str, Any]) -> dict[str, Any]:
         "launch_parameters": parameters,
         "kernel_arguments": arguments,
         "host_arguments": host_arguments,
+        "torch_arguments": torch_arguments,
+        "torch_sizes": kind["torch"]["sizes"],
+        "torch_note": kind["torch"]["note"],
+        "torch_dtypes": [dtype.name for dtype in options.known() if dtype.torch],
         "symmetric": symmetric,
         "symmetric_bytes": " + ".join(sizes[name] for name in symmetric),
         "symmetric_input": host["symmetric_input"],

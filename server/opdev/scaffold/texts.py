@@ -39,6 +39,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "bad-dtype": ("{dtype} 不是数据类型；可以用 {known}", "{dtype} is no dtype; there are {known}"),
     "unsupported-dtype": ("{kind} 不支持 {dtype}；可以用 {known}", "{kind} does not support {dtype}; it has {known}"),
     "no-dtype": ("没有给出数据类型；可以用 {known}", "no dtype was given; there are {known}"),
+    "no-torch-dtype": ("Torch 绑定不支持 {dtypes}：PyTorch 不用它们计算", "a Torch binding cannot have {dtypes}: PyTorch does not compute with them"),
     "not-empty": (
         "{path} 已有内容（如 {found}），没有写任何文件。换一个名字，或用 opdev update 更新模板生成的算子；--force 只补缺少的文件",
         "{path} has files already ({found}), and nothing was written. Take another name, or `opdev update` an operator made from a template; --force adds only what is missing",
