@@ -49,7 +49,7 @@ FAULTS = {
 # Cases without a faulty form: what calls mean.
 CLEAN = {
     "blocking_put": 2, "lazy_bytes": 2, "atomic_add_mode": 4, "typed": 2, "strided": 2, "signals": 3, "atomics": 4,
-    "teams": 4, "streams": 3, "mix": 2, "heap_full": 2, "pointers": 3, "plain_store_ends_wait": 2, "signal_reset": 2,
+    "old_names": 2, "teams": 4, "streams": 3, "mix": 2, "heap_full": 2, "pointers": 3, "plain_store_ends_wait": 2, "signal_reset": 2,
     "gate_uneven": 3, "life_again": 3, "life_bad_attributes": 1, "life_alone": 1,
 }  # fmt: skip
 # Those with tests of their own.

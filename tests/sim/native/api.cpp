@@ -84,6 +84,11 @@ CASE(signals)
         aclshmem_float_wait_until(x, ACLSHMEM_CMP_GT, 1.5f);
         aclshmem_int32_wait_until_all(flag, 2, nullptr, ACLSHMEM_CMP_GT, 0);
         REQUIRE(aclshmem_int32_wait_until_any(flag, 2, nullptr, ACLSHMEM_CMP_EQ, 6) == 1);
+        int32_t wanted[2] = {9, 6};
+        REQUIRE(aclshmem_int32_wait_until_any_vector(flag, 2, nullptr, ACLSHMEM_CMP_EQ, wanted) == 1);
+        REQUIRE(aclshmem_int32_test_any_vector(flag, 1, nullptr, ACLSHMEM_CMP_EQ, wanted) == SIZE_MAX);
+        int excluded[2] = {0, 1};
+        REQUIRE(aclshmem_int32_test_any(flag, 2, excluded, ACLSHMEM_CMP_EQ, 6) == SIZE_MAX);
         size_t found[2];
         REQUIRE(aclshmem_int32_test_some(flag, 2, found, nullptr, ACLSHMEM_CMP_NE, 0) == 2 && found[1] == 1);
     });
@@ -116,6 +121,7 @@ CASE(atomics)
         REQUIRE(aclshmem_int64_atomic_swap(x, 4, 0) == 7 && aclshmem_int64_atomic_fetch(x, 0) == 4);
         aclshmem_float_atomic_set(f, 1.25f, 0);
         REQUIRE(aclshmem_float_atomic_fetch(f, 0) == 1.25f);
+        aclshmem_barrier(ACLSHMEM_TEAM_INVALID);  // no member: nothing happens
         REQUIRE(aclshmem_int64_atomic_fetch_xor(x, 5, 0) == 4 && x[0] == 1);
     });
     aclshmem_barrier_all();
@@ -217,4 +223,25 @@ CASE(mix)
     for (int i = 0; i < 8; i++) REQUIRE(seen[i] == 1 + i % 2);
     for (int i = 0; i < 4; i++) REQUIRE(seen[32 + i] == 1);
     aclrtFree(seen);
+}
+
+CASE(old_names)
+{
+    auto *x = static_cast<float *>(shmem_calloc(64, 4));
+    auto *flag = static_cast<int32_t *>(shmem_malloc(64));
+    aclrtMemset(flag, 64, 0, 64);
+    shmem_barrier_all();
+    run(here, 1, [=] {
+        int next = (shmem_my_pe() + 1) % shmem_n_pes();
+        auto *ub = opdev_sim::ub<float *>(0);
+        ub[0] = 4;
+        shmem_mte_put_mem_nbi(x, ub, 1, next, EVENT_ID0);
+        shmem_quiet();
+        shmemx_signal_op(flag, 2, ACLSHMEM_SIGNAL_SET, next);
+        shmem_signal_wait_until(flag, ACLSHMEM_CMP_EQ, 2);
+        REQUIRE(shmem_float_g(x, here.pe) == 4);
+    });
+    shmem_barrier_all();
+    shmem_free(flag);
+    shmem_free(x);
 }

@@ -4,6 +4,7 @@
 
 #include "acl/acl.h"
 #include "kernel_operator.h"
+#include "opdev_sim/shmem/alias.h"
 #include "opdev_sim/shmem/atomic.h"
 #include "opdev_sim/shmem/engines.h"
 #include "opdev_sim/shmem/host.h"

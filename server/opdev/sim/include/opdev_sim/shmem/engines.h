@@ -75,6 +75,20 @@ inline void aclshmemx_udma_put_signal_nbi(T *dst, T *src, uint32_t elem_size, ui
     opdev_sim::put_now(dst, src, opdev_sim::one_row(uint64_t{elem_size} * sizeof(T)), pe, "aclshmemx_udma_put_signal_nbi", at);
     opdev_sim::store_element(opdev_sim::Element::u64, sig_addr, signal, pe, "aclshmemx_udma_put_signal_nbi", at);
 }
+// By way of another PE: the same bytes in the end, and the target's quiet.
+#define OPDEV_SIM_RELAY(NAME, DIRECT)                                                                                                  \
+    template <class T, pipe_t = PIPE_MTE3>                                                                                             \
+    inline void NAME(T *dst, T *src, T *buf, uint32_t elem_size, int pe, int relay_pe, uint32_t sync_id = 0,                           \
+                     opdev_sim::Site at = opdev_sim::here())                                                                           \
+    {                                                                                                                                  \
+        if (relay_pe < 0 || relay_pe >= opdev_sim::n_pes())                                                                            \
+            opdev_sim::fault(opdev_sim::kind::bad_pe, at, #NAME ": relay PE %d, but there are PEs 0 to %d",                            \
+                             #NAME "：中继 PE %d 不存在，有效范围为 0 到 %d", relay_pe, opdev_sim::n_pes() - 1);                       \
+        DIRECT(dst, src, buf, elem_size, pe, sync_id, at);                                                                             \
+    }
+OPDEV_SIM_RELAY(aclshmemx_udma_relay_put_nbi, aclshmemx_udma_put_nbi)
+OPDEV_SIM_RELAY(aclshmemx_udma_relay_get_nbi, aclshmemx_udma_get_nbi)
+#undef OPDEV_SIM_RELAY
 // L2 hints change nothing here.
 template <class T>
 inline void aclshmemx_cmo_nbi(T *, uint32_t, ACLSHMEMCMOTYPE, T *, uint32_t, uint32_t)
@@ -93,6 +107,18 @@ inline void aclshmemx_roce_sync_all(opdev_sim::Site at = opdev_sim::here())
 {
     opdev_sim::pe_barrier(ACLSHMEM_TEAM_WORLD, "aclshmemx_roce_sync_all", at);
 }
+inline int aclshmemx_roce_barrier(aclshmemx_team_t *team, opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::complete(opdev_sim::mte | opdev_sim::rdma);
+    opdev_sim::pe_barrier(team->team_idx, "aclshmemx_roce_barrier", at);
+    return ACLSHMEM_SUCCESS;
+}
+inline int aclshmemx_roce_team_sync(aclshmemx_team_t *team, opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::pe_barrier(team->team_idx, "aclshmemx_roce_team_sync", at);
+    return ACLSHMEM_SUCCESS;
+}
+#define aclshmemx_roce_sync aclshmemx_roce_team_sync
 
 // UB scratch of the default paths: kept in range, otherwise without meaning here.
 #define OPDEV_SIM_CONFIG(NAME, LEAST)                                                                                                  \

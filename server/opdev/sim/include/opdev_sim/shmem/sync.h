@@ -118,6 +118,33 @@ inline bool anything_asked(const int *status, size_t n)
     {                                                                                                                                  \
         return opdev_sim::some_of(ivars, n, indices, status, cmp, [=](size_t) { return value; }, at);                                  \
     }                                                                                                                                  \
+    inline size_t aclshmem_##N##_wait_until_any_vector(T *ivars, size_t n, const int *status, int cmp, T *values,                      \
+                                                       opdev_sim::Site at = opdev_sim::here())                                         \
+    {                                                                                                                                  \
+        size_t i = n;                                                                                                                  \
+        while (opdev_sim::anything_asked(status, n) && i == n)                                                                         \
+            i = opdev_sim::any_of(ivars, n, status, cmp, [=](size_t k) { return values[k]; }, at);                                     \
+        return i == n ? SIZE_MAX : i;                                                                                                  \
+    }                                                                                                                                  \
+    inline size_t aclshmem_##N##_wait_until_some_vector(T *ivars, size_t n, size_t *indices, const int *status, int cmp, T *values,    \
+                                                        opdev_sim::Site at = opdev_sim::here())                                        \
+    {                                                                                                                                  \
+        size_t found = 0;                                                                                                              \
+        while (opdev_sim::anything_asked(status, n) && found == 0)                                                                     \
+            found = opdev_sim::some_of(ivars, n, indices, status, cmp, [=](size_t k) { return values[k]; }, at);                       \
+        return found;                                                                                                                  \
+    }                                                                                                                                  \
+    inline size_t aclshmem_##N##_test_any_vector(T *ivars, size_t n, const int *status, int cmp, T *values,                            \
+                                                 opdev_sim::Site at = opdev_sim::here())                                               \
+    {                                                                                                                                  \
+        size_t i = opdev_sim::any_of(ivars, n, status, cmp, [=](size_t k) { return values[k]; }, at);                                  \
+        return i == n ? SIZE_MAX : i;                                                                                                  \
+    }                                                                                                                                  \
+    inline size_t aclshmem_##N##_test_some_vector(T *ivars, size_t n, size_t *indices, const int *status, int cmp, T *values,          \
+                                                  opdev_sim::Site at = opdev_sim::here())                                              \
+    {                                                                                                                                  \
+        return opdev_sim::some_of(ivars, n, indices, status, cmp, [=](size_t k) { return values[k]; }, at);                            \
+    }                                                                                                                                  \
     inline int aclshmem_##N##_test_all_vector(T *ivars, size_t n, const int *status, int cmp, T *values,                               \
                                               opdev_sim::Site at = opdev_sim::here())                                                  \
     {                                                                                                                                  \

@@ -24,6 +24,7 @@
 #define SCALAR_DATA_CACHELINE_SIZE 64
 #define L2_CACHELINE_SIZE 512
 #define TEAM_CONFIG_PADDING 48
+#define ACLSHMEM_MAX_NAME_LEN 256
 #define ALIGN_TO(size, page) (((size) + (page) - 1) / (page) * (page))
 
 constexpr uint32_t UB_ALIGN_SIZE = 32;
@@ -75,6 +76,18 @@ struct aclshmem_ub_config_t {
     uint32_t sync_id;
 };
 typedef aclshmem_ub_config_t aclshmem_udma_config_t;
+typedef aclshmem_ub_config_t aclshmem_mte_config_t;
+typedef aclshmem_ub_config_t aclshmem_sdma_config_t;
+typedef aclshmem_ub_config_t aclshmem_rdma_config_t;
+struct aclshmemx_team_t {
+    int mype;
+    int start;
+    int stride;
+    int size;
+    int team_idx;
+    aclshmem_team_config_t config;
+    int32_t pe_mapping[2 * ACLSHMEM_MAX_PES];
+};
 struct non_contiguous_copy_param {
     uint32_t repeat;   // rows
     uint32_t length;   // elements of a row
