@@ -1,6 +1,6 @@
 """``opdev sim build|run|exec|api|doctor``.
 
-Exit status: the program's own for ``run`` and ``exec`` (86 when the stand-in found a fault), 1 when a
+Exit status: the script's own for ``run`` and ``exec`` (a program ends with 86 where a check failed), 1 when a
 build fails, 2 for usage or a missing tool, 3 for a fault of opdev itself.
 """
 
@@ -202,6 +202,11 @@ def _api(args: argparse.Namespace, rest: list[str], lang: Lang) -> int:
     from opdev.sim.names import public_names
 
     there = _root(lang, find_tools()).names
+    if not args.word:
+        from opdev.sim.support import table
+
+        sys.stdout.writelines(line + "\n" for line in table(there, public_names(), lang))
+        return OK
     for name in sorted(public_names()):
         if args.word.lower() in name.lower():
             sys.stdout.write(f"{name:<48} {say('supported' if name in there else 'not-supported', lang)}\n")
