@@ -71,6 +71,8 @@ class Intake:
     problems: tuple[IntakeProblem, ...]
     start: int
     end: int
+    node: Node
+    """The record's mapping, for edits."""
 
     def value(self, field: str) -> object:
         """A field's value; None where it is not there."""
@@ -127,7 +129,7 @@ def _read(file: File) -> Intake | None:
     }
     start, end = (node.key_start, node.key_end) if node.key_start >= 0 else (node.start, min(node.start + 1, node.end))
     origin: Literal["record", "design"] = "design" if file.language == "markdown" else "record"
-    return Intake(file.path, origin, answers, tuple(_problems(node, answers, start, end)), start, end)
+    return Intake(file.path, origin, answers, tuple(_problems(node, answers, start, end)), start, end, node)
 
 
 def _problems(node: Node, answers: Mapping[str, Answer], start: int, end: int) -> Iterable[IntakeProblem]:
@@ -149,9 +151,17 @@ def _problems(node: Node, answers: Mapping[str, Answer], start: int, end: int) -
                 yield IntakeProblem(name, "unanswered", *at, answer.text, ", ".join(lacking))
         elif name in _MAY_BE_NULL:
             continue
+        elif name == "cann_set_env" and _of_session(answers) and not answer.text.strip():
+            # The shell that runs the commands has CANN loaded: there is no script to name.
+            continue
         elif answer.value is None or not answer.text.strip():
             yield IntakeProblem(name, "empty", *at)
         elif name in CHOICES and answer.text not in CHOICES[name]:
             yield IntakeProblem(name, "wrong-enum", *at, answer.text, ", ".join(CHOICES[name]))
         elif answer.text == "pending":
             yield IntakeProblem(name, "pending", *at, "pending")
+
+
+def _of_session(answers: Mapping[str, Answer]) -> bool:
+    mode = answers.get("cann_source_mode")
+    return mode is not None and mode.text == "session_preconfigured"

@@ -227,6 +227,14 @@ class Evidence:
         """Whether it is an example of SHMEM's own tree."""
         return self.root.rpartition("/")[0].endswith("/examples")
 
+    @property
+    def simulated(self) -> bool:
+        """Whether the configuration has this operator run on the CPU stand-in."""
+        try:
+            return bool(self._configs.for_folder(self.root).settings.run.get("executor") == "sim")
+        except ConfigError:
+            return False
+
     def selection(self, file: File) -> Selection | None:
         """The rules that are on for a file; None where its configuration cannot be used."""
         try:

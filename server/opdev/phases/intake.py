@@ -2,7 +2,7 @@
 
 The record is docs/phase0_intake.yaml (or where ``facts.intake`` finds it).  An operator that has a design
 whose ``meta`` holds every answer needs no record: that is work resumed.  The paths of CANN and SHMEM are
-looked at on this machine, except where the work is done in a container.  Not judged: that the summary was
+looked at on this machine, except where the work is done in a container or on the CPU stand-in.  Not judged: that the summary was
 printed, and that the answers were given in this session.
 """
 
@@ -30,8 +30,8 @@ _CANN = Title("intake-cann", "CANN 环境脚本", "the CANN environment script")
 _REPO = Title("intake-repo", "SHMEM 仓库", "the SHMEM repository")
 _SEMANTICS = Title("intake-semantics", "语义已说明", "the semantics are stated")
 _ANSWER = both(
-    f"回答启动确认的五个问题，写进 {RECORD}（键 phase0_intake）",
-    f"answer the five intake questions into {RECORD} (key phase0_intake)",
+    f"运行 opdev intake 回答五个问题（写进 {RECORD}，键 phase0_intake）",
+    f"answer the five questions of `opdev intake` (recorded in {RECORD}, key phase0_intake)",
 )
 
 
@@ -163,7 +163,7 @@ def _cann(evidence: Evidence, found: Intake) -> Check:
         return _CANN.ok(both("用会话里已有的环境", "the session's environment is used"))
     if not isinstance(path, str) or not path.startswith("/") or not path.endswith("set_env.sh"):
         return _CANN.failed(both("不是 set_env.sh 的绝对路径", "it is not the absolute path of a set_env.sh"), do, spot)
-    return _on_disk(_CANN, values, path, os.path.isfile(path), spot)
+    return _on_disk(_CANN, evidence, values, path, os.path.isfile(path), spot)
 
 
 def _repo(evidence: Evidence, found: Intake) -> Check:
@@ -177,21 +177,31 @@ def _repo(evidence: Evidence, found: Intake) -> Check:
     if not isinstance(path, str) or not path.startswith("/"):
         return _REPO.failed(both("不是绝对路径", "it is not an absolute path"), do, spot)
     good = all(os.path.isdir(os.path.join(path, d)) for d in ("include", "src"))
-    return _on_disk(_REPO, values, path, good, spot)
+    return _on_disk(_REPO, evidence, values, path, good, spot)
 
 
-def _on_disk(title: Title, values: Mapping[str, object], path: str, good: bool, spot: Spot) -> Check:
+def _on_disk(
+    title: Title, evidence: Evidence, values: Mapping[str, object], path: str, good: bool, spot: Spot
+) -> Check:
     if good:
         return title.ok(both(f"{path} 在本机", f"{path} is on this machine"), spot)
     if values.get("docker_container"):
         return title.ok(
             both(f"{path} 是容器内的路径，不在本机核对", f"{path} is inside the container and not looked at here"), spot
         )
+    if evidence.simulated:
+        return title.ok(
+            both(
+                f"配置为在 CPU 上模拟，{path} 用不到",
+                f"configured to run on the CPU stand-in, which does without {path}",
+            ),
+            spot,
+        )
     return title.unknown(
         both(f"本机没有 {path}", f"there is no {path} on this machine"),
         both(
-            "在装有 CANN 和 SHMEM 的机器上再查一次，或改正路径",
-            "ask again on the machine that has CANN and SHMEM, or mend the path",
+            '在装有 CANN 和 SHMEM 的机器上再查一次，或改正路径；只在 CPU 上模拟的话，在 opdev.toml 写 [run] executor = "sim"',
+            'ask again on the machine that has CANN and SHMEM, or mend the path; to run on the CPU stand-in only, write [run] executor = "sim" in opdev.toml',
         ),
         spot,
     )
