@@ -17,15 +17,22 @@ done
 if [[ -n "$conda" ]]; then
     eval "$(conda shell.bash hook)" && conda activate "$conda" || { echo "[opdev] no conda environment: $conda" >&2; exit 90; }
 fi
+mark="OPDEV_STEP=$$-$RANDOM$RANDOM"
+# What the step started: its session, and what left that and still carries the mark.
 ours() {
-    local file line
-    for file in /proc/[0-9]*/stat; do
-        { read -r line <"$file"; } 2>/dev/null || continue
+    local folder line words
+    for folder in /proc/[0-9]*; do
+        { read -r line <"$folder/stat"; } 2>/dev/null || continue
         set -- ${line##*) }
-        [[ "$4" == "$session" && "$1" != Z ]] && { file=${file#/proc/}; echo "${file%/stat}"; }
+        [[ "$1" == Z ]] && continue
+        if [[ "$4" != "$session" ]]; then
+            { mapfile -d '' words <"$folder/environ"; } 2>/dev/null || continue
+            [[ " ${words[*]} " == *" $mark "* ]] || continue
+        fi
+        echo "${folder#/proc/}"
     done
 }
-setsid -- "${command[@]}" </dev/null &
+env "$mark" setsid -- "${command[@]}" </dev/null &
 session=$!
 (
     cat >/dev/null
