@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from opdev.design.nodes import Node
 from opdev.facts.cases import cases_of, matrix_of
 from opdev.facts.intake import intake_in
 from opdev.facts.logs import check_lines, matrix_lines, perf_lines
@@ -272,7 +273,7 @@ def test_intake():
     }
 
 
-def ranges(value, seen=None):
+def ranges(value):
     if isinstance(value, (tuple, list)):
         if len(value) == 2 and all(isinstance(v, int) for v in value):
             yield value
@@ -282,6 +283,8 @@ def ranges(value, seen=None):
     elif isinstance(value, dict):
         for one in value.values():
             yield from ranges(one)
+    elif isinstance(value, Node):
+        yield from ((node.start, node.end) for node in value.walk())
     elif hasattr(value, "start") and hasattr(value, "end"):
         yield value.start, value.end
         for name in getattr(value, "__slots__", ()):
