@@ -19,8 +19,8 @@ _OF_CANN = re.compile(
     r"|catlass/|shmem|device/|device_simt/|host/|host_device/|utils/|simt_api/|asc|stub_|impl/|opdev/|dlog|mspti|torch_npu/)"
 )
 _UNKNOWN = re.compile(
-    r"^(?P<place>[^\n:]+:\d+:\d+): (?:fatal )?error: (?P<rest>'(?P<name>[\w:]+)' (?:was not declared|is not a member of"
-    r"|has not been declared|does not name|is not a class|is not a template)|.*has no member named '(?P<member>\w+)')[^\n]*$",
+    r"^(?P<place>[^\n:]+:\d+:\d+): (?:fatal )?error: (?P<rest>['‘](?P<name>[\w:]+)['’] (?:was not declared|is not a member of"
+    r"|has not been declared|does not name|is not a class|is not a template)|.*has no member named ['‘](?P<member>\w+)['’])[^\n]*$",
     re.M,
 )
 

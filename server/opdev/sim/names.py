@@ -28,5 +28,5 @@ def nearest(name: str, there: Iterable[str]) -> str:
     public = public_names()
     family = next((head for head in ("aclshmem", "ACLSHMEM", "aclrt", "ACL_", "acl") if name.startswith(head)), "")
     pool = [other for other in there if (other.startswith(family) if family else other in public)]
-    found = get_close_matches(name, pool, 1, 0.75)
+    found = get_close_matches(name, pool, 1, 0.72)
     return found[0] if found else ""

@@ -18,8 +18,11 @@ def main(root: str, argv: list[str]) -> int:
 def _npu_smi() -> int:
     count = int(os.environ.get("OPDEV_SIM_NPUS", "8") or "8")
     soc = os.environ.get("OPDEV_SIM_SOC", "Ascend910B1")
-    lines = [f"[SIM] npu-smi: simulated by opdev; there is no NPU. {count} x {soc.removeprefix('Ascend')} pretended."]
-    lines += [f"| {index}     {soc.removeprefix('Ascend'):<10} | OK (simulated) |" for index in range(count)]
+    chip = soc.removeprefix("Ascend")
+    # Scripts count these lines, either kind.
+    lines = [f"[SIM] npu-smi: simulated by opdev; there is no NPU, {count} x {chip} are pretended."]
+    lines += [f"Total Count                    : {count}"]
+    lines += [f"{index:<8}0        {index:<8}{chip:<16}OK (simulated)" for index in range(count)]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 
