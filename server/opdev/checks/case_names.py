@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from opdev.design.document import DesignDocument, document_of
 from opdev.design.nodes import Node
+from opdev.design.problems import is_placeholder
 from opdev.facts.cases import CaseList, cases_of, matrix_of
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
@@ -27,12 +28,12 @@ def unknown(context: Context) -> Iterator[Hit]:
     listed = {case.id for case in own.cases} if own is not None else set()
     if found is not None and own is not None:
         for case in own.cases:
-            if case.id and case.id not in known:
+            if case.id and case.id not in known and not is_placeholder(case.id):
                 yield _hit(context, lists, known, case.id, case.place("id"), "correctness.case_matrix")
     for path, node in _named(document):
         for name in _SPLIT.split(node.said[:400]):
             # A name the design lists itself is reported there, once.
-            if _ID.match(name) and name not in known and name not in listed:
+            if _ID.match(name) and name not in known and name not in listed and not is_placeholder(name):
                 yield _hit(context, lists, known, name, _place(context, node, name), path)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from opdev.checks.design_fields import overwrite
 from opdev.checks.design_problems import additions, design, fix_of, parent_of, problems, related
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit, Related
+from opdev.rules.model import Edit, Fix, Hit
 
 if TYPE_CHECKING:
     from opdev.design.document import DesignDocument
@@ -161,25 +161,9 @@ def sections(context: Context) -> Iterator[Hit]:
     document = design(context)
     lacking = [p for p in problems(context, "missing-key") if p.path in SECTIONS]
     if lacking:
-        slip = next(
-            (
-                s
-                for s in problems(context, "unknown-key")
-                if s.path == s.args["key"] and s.args["nearest"] in {p.path for p in lacking}
-            ),
-            None,
-        )
         keys = [p.path for p in lacking]
         args: dict[str, object] = {"keys": ", ".join(keys), "keys_zh": "、".join(keys)}
-        more: tuple[Related, ...] = ()
-        if slip is not None:
-            meant = str(slip.args["nearest"])
-            args |= {"key": slip.args["key"], "nearest": meant}
-            fix: Fix | None = Fix((Edit(slip.start, slip.end, meant),), "rename")
-            more = (Related(slip.start, slip.end, {"zh": f"是否想写 {meant}？", "en": f"did you mean {meant}?"}),)
-        else:
-            fix = fix_of(*additions(document, "", keys, {}))
-        yield Hit(lacking[0].start, lacking[0].end, args=args, fix=fix, related=more)
+        yield Hit(lacking[0].start, lacking[0].end, args=args, fix=fix_of(*additions(document, "", keys, {})))
     for problem in problems(context, "empty-value"):
         if problem.path in SECTIONS:
             fix = fix_of(*additions(document, "", [problem.path], {}), title="fill")

@@ -47,7 +47,21 @@ def english(context: Context) -> Iterator[Hit]:
 def topology(context: Context) -> Iterator[Hit]:
     """A key of the topology is missing or empty."""
     values = _links(design(context))
-    yield from gaps(context, *(f"topology.{key}" for key in _TOPOLOGY), values=values)
+    for hit in gaps(context, *(f"topology.{key}" for key in _TOPOLOGY), values=values):
+        yield _as(hit, "core", [f"topology.{key}" for key in _TOPOLOGY[:3]])
+
+
+def _as(hit: Hit, message: str, keys: list[str]) -> Hit:
+    """A gap with what it does to these keys, where it is of them alone: ``message``, or ``message-empty``."""
+    own = (
+        [str(hit.args["key"])]
+        if hit.message == "empty"
+        else [f"{hit.args['in']}.{k}" for k in str(hit.args["keys"]).split(", ")]
+    )
+    if not all(key in keys for key in own):
+        return hit
+    message = f"{message}-empty" if hit.message == "empty" else message
+    return Hit(hit.start, hit.end, message, hit.args, hit.fix, hit.severity, hit.related)
 
 
 def _links(document: DesignDocument) -> Mapping[str, str]:
@@ -70,7 +84,8 @@ def topology_values(context: Context) -> Iterator[Hit]:
     """A value of the topology that is none of its own."""
     for problem in problems(context, "wrong-enum", "wrong-type", "wrong-number", "out-of-range"):
         if problem.under("topology") and problem.path != "topology":
-            message = "default" if problem.code == "wrong-enum" else "number"
+            expected = str(problem.args.get("expected", ""))
+            message = "default" if problem.code == "wrong-enum" else "text" if expected == "text" else "number"
             yield Hit(problem.start, problem.end, message, problem.args, _nearest(context, problem))
 
 
@@ -99,7 +114,8 @@ def group(context: Context) -> Iterator[Hit]:
 
 def memory(context: Context) -> Iterator[Hit]:
     """A key of the memory section or of a buffer is missing or empty."""
-    yield from gaps(context, *(f"memory.{key}" for key in _MEMORY))
+    for hit in gaps(context, *(f"memory.{key}" for key in _MEMORY)):
+        yield _as(hit, "owner", ["memory.output_ownership"])
 
 
 def buffer_type(context: Context) -> Iterator[Hit]:

@@ -1,7 +1,6 @@
 """What the rules on a design's fields have in common: keys that are not there, values to be written over, words to show.
 
-A key that is not there may have been misspelt; a claim that something is nowhere has to wait until
-all of the YAML can be read.
+A claim that something is nowhere has to wait until all of the YAML can be read.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from opdev.checks.design_problems import additions, below, design, fix_of, in_order, incomplete, parent_of, problems
+from opdev.checks.design_problems import additions, below, design, fix_of, in_order, incomplete
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit, Related
+from opdev.rules.model import Edit, Fix, Hit
 
 if TYPE_CHECKING:
     from opdev.design.document import DesignDocument
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 # Faults after which all that was written is still read.
 _HARMLESS = frozenset({"duplicate-key", "second-document", "unclosed-fence", "control-character"})
-_MOST_SLIPS = 8
 _CHINESE = {
     "list": "列表", "mapping": "键值映射", "text": "文本", "integer": "整数", "number": "数", "true/false": "true 或 false",
 }  # fmt: skip
@@ -37,36 +35,14 @@ def lacking(context: Context, *paths: str, values: Callable[[str], dict[str, str
     """Keys at or below ``paths`` that are not there: one finding a mapping.
 
     The fix writes them in the DSL's order, with what ``values`` has for a key of the mapping at a
-    path or the template's text; where a sibling looks like one of them misspelt, it renames that.
+    path or the template's text.
     """
-    from opdev.design.problems import nearest
-
     document = design(context)
-    unknown: dict[str, list[Problem]] | None = None
     for parent, found in incomplete(context, *paths):
-        unknown = unknown if unknown is not None else _unknown(context)
         keys = in_order(parent, [str(p.args["key"]) for p in found])
         args: dict[str, object] = {"keys": ", ".join(keys), "keys_zh": "、".join(keys), "in": parent}
-        slips = ((slip, nearest(str(slip.args["key"]), keys)) for slip in unknown.get(parent, ()))
-        slip, meant = next(((s, m) for s, m in slips if m), (None, None))
-        if slip is not None and meant is not None:
-            note = {"zh": f"是否想写 {meant}？", "en": f"did you mean {meant}?"}
-            args |= {"key": meant, "value": slip.args["key"]}
-            fix: Fix | None = Fix((Edit(slip.start, slip.end, meant),), "rename")
-            yield Hit(found[0].start, found[0].end, args=args, fix=fix, related=(Related(slip.start, slip.end, note),))
-        else:
-            fix = fix_of(*additions(document, parent, keys, values(parent) if values is not None else {}))
-            yield Hit(found[0].start, found[0].end, args=args, fix=fix)
-
-
-def _unknown(context: Context) -> dict[str, list[Problem]]:
-    """Keys the DSL does not know, by the path of their mapping; of many only the first few."""
-    found: dict[str, list[Problem]] = {}
-    for problem in problems(context, "unknown-key"):
-        here = found.setdefault(parent_of(problem.path), [])
-        if len(here) < _MOST_SLIPS:
-            here.append(problem)
-    return found
+        fix = fix_of(*additions(document, parent, keys, values(parent) if values is not None else {}))
+        yield Hit(found[0].start, found[0].end, args=args, fix=fix)
 
 
 def wrong(context: Context, *paths: str, codes: Iterable[str]) -> Iterator[tuple[Problem, Hit]]:

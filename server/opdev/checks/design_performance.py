@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opdev.checks.design_fields import lacking, narrowed, overwrite, quoted, wrong
+from opdev.checks.design_fields import expected_zh, lacking, narrowed, overwrite, quoted, wrong
 from opdev.checks.design_problems import additions, below, design, fix_of, problems
 from opdev.design.derived import HCCL_OF, collective_of
 from opdev.rules.context import Context
@@ -121,7 +121,9 @@ def baseline(context: Context) -> Iterator[Hit]:
     found += below(context, ["performance.baseline"], "empty-value", "wrong-type")
     for problem in found[:1]:
         message = "default" if problem.code == "baseline-none" else problem.code
-        args = {"value": problem.args.get("value", ""), "api": counterpart(document) or "metric_only"}
+        api = counterpart(document) or "metric_only"
+        args = {**problem.args, "value": problem.args.get("value", ""), "api": api}
+        args["expected_zh"] = expected_zh(str(problem.args.get("expected", "")))
         yield Hit(problem.start, problem.end, message, args, _baseline_fix(document, node))
 
 

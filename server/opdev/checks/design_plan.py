@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from opdev.checks.design_fields import begun, lacking, narrowed, overwrite, settled, wrong
 from opdev.checks.design_problems import additions, below, design, fix_of, problems, related
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit, Related
+from opdev.rules.model import Edit, Fix, Hit, Related, Severity
 
 if TYPE_CHECKING:
     from opdev.design.document import DesignDocument
@@ -60,7 +60,8 @@ def phase_keys(context: Context) -> Iterator[Hit]:
         meant = nearest(str(problem.args["key"]), [key for key in ("name", "action") if key not in there])
         if meant:
             fix: Fix | None = Fix((Edit(problem.start, problem.end, meant),), "rename", "safe")
-            yield Hit(problem.start, problem.end, message="near", args={**problem.args, "nearest": meant}, fix=fix)
+            severity: Severity | None = "error" if problem.args.get("misspelt") else None
+            yield Hit(problem.start, problem.end, "near", {**problem.args, "nearest": meant}, fix, severity)
         else:
             yield Hit(problem.start, problem.end, args=problem.args, fix=_dropped(document, node))
 
@@ -105,6 +106,8 @@ def engine(context: Context) -> Iterator[Hit]:
     for problem in problems(context, "engine-unstated"):
         fix = _engine_fix(document)
         yield Hit(problem.start, problem.end, message=str(problem.args["missing"]), args=problem.args, fix=fix)
+    for problem in problems(context, "engine-unknown"):
+        yield Hit(problem.start, problem.end, f"unknown-{problem.args['key']}", problem.args)
 
 
 def _engine_fix(document: DesignDocument) -> Fix | None:

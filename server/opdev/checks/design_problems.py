@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from opdev.design.problems import Problem
     from opdev.syntax.file import File
 
+# So many unknown keys of one mapping are compared with what it lacks: more are not slips.
+_MOST_SLIPS = 8
+
 
 def problems(context: Context, *codes: str) -> list[Problem]:
     """The problems with any of ``codes``, in text order."""
@@ -33,7 +36,33 @@ def _by_code(file: File) -> dict[str, list[Problem]]:
     by_code: dict[str, list[Problem]] = {}
     for problem in problems_of(file):
         by_code.setdefault(problem.code, []).append(_on_one_line(problem))
+    _join_slips(by_code)
     return by_code
+
+
+def _join_slips(by_code: dict[str, list[Problem]]) -> None:
+    """A misspelt key is one offence: not also a key that is missing.
+
+    The unknown key has the missing one as its ``nearest`` then, and ``misspelt`` among its args.
+    """
+    from opdev.design.problems import nearest
+
+    unknown, lacking = by_code.get("unknown-key", []), by_code.get("missing-key", [])
+    missing: dict[str, dict[str, Problem]] = {}
+    for problem in lacking if unknown else ():
+        missing.setdefault(parent_of(problem.path), {})[str(problem.args["key"])] = problem
+    meant: set[str] = set()
+    tried: dict[str, int] = {}
+    for index, slip in enumerate(unknown):
+        parent = parent_of(slip.path)
+        tried[parent] = tried.get(parent, 0) + 1
+        keys = missing.get(parent)
+        key = nearest(str(slip.args["key"]), list(keys)) if keys and tried[parent] <= _MOST_SLIPS else None
+        if keys and key is not None:
+            meant.add(keys.pop(key).path)
+            unknown[index] = replace(slip, args={**slip.args, "nearest": key, "misspelt": True})
+    if meant:
+        by_code["missing-key"] = [problem for problem in lacking if problem.path not in meant]
 
 
 def below(context: Context, paths: Iterable[str], *codes: str) -> list[Problem]:

@@ -118,7 +118,7 @@ def invariants(context: Context) -> Iterator[Hit]:
     """No invariant, or one that is not a mapping of what, how and where."""
     document = design(context)
     how = _guessed(document.text("correctness.oracle"), _METHODS) or _UNWRITTEN
-    yield from lacking(context, _INVARIANTS, values=lambda _: {"test_method": how})
+    yield from _whole(lacking(context, _INVARIANTS, values=lambda _: {"test_method": how}))
     for problem, hit in wrong(context, _INVARIANTS, codes=("empty-value", "wrong-type")):
         if problem.code == "empty-value" and problem.path == _INVARIANTS:
             yield Hit(hit.start, hit.end, "none", fix=begun(document, problem.path))
@@ -128,6 +128,12 @@ def invariants(context: Context) -> Iterator[Hit]:
         fix = as_mapping(node, "invariant", {"test_method": how, "case": _UNWRITTEN}) if item else None
         message = "text" if item and node is not None and node.kind == "scalar" else hit.message
         yield Hit(hit.start, hit.end, message, hit.args, fix)
+
+
+def _whole(hits: Iterator[Hit]) -> Iterator[Hit]:
+    """The list itself that is not there is more than one of its items without a key: message ``absent``."""
+    for hit in hits:
+        yield hit if hit.args["in"] != "correctness" else Hit(hit.start, hit.end, "absent", hit.args, hit.fix)
 
 
 def test_method(context: Context) -> Iterator[Hit]:
@@ -163,7 +169,7 @@ def cases(context: Context) -> Iterator[Hit]:
         name = document.text(f"{path}.case")
         return {"category": _guessed(name, _CATEGORIES)} if name else {}
 
-    yield from lacking(context, _CASES, values=category)
+    yield from _whole(lacking(context, _CASES, values=category))
     for problem, hit in wrong(
         context, _CASES, codes=("empty-value", "wrong-type", "wrong-enum", "out-of-range", "wrong-pattern")
     ):

@@ -84,9 +84,10 @@ def unknown_keys(context: Context) -> Iterator[Hit]:
         above = document.get(parent) if parent else document.root
         args = {**problem.args, "in": parent or "DSL"}
         if near and above is not None and above.get(str(near)) is None:
-            yield Hit(
-                problem.start, problem.end, "near", args, Fix((Edit(problem.start, problem.end, str(near)),)), "warning"
-            )
+            rename = Fix((Edit(problem.start, problem.end, str(near)),))
+            # The key that is meant is missing: what misses it is told here.
+            serious = problem.args.get("misspelt") and not problem.under("interface.attrs")
+            yield Hit(problem.start, problem.end, "near", args, rename, "error" if serious else "warning")
         else:
             yield Hit(problem.start, problem.end, args=args)
 

@@ -107,7 +107,7 @@ def invariants(context: Context) -> Iterator[Hit]:
 
 def _forgotten(document: DesignDocument, report: CorrectnessReport, table: Grid) -> Iterator[Hit]:
     there = [plain(row.text)[:120] for row in report.invariants[:60]]
-    note = {"zh": "设计里的不变式", "en": "the invariant in the design"}
+    note = {"zh": "设计里的不变量", "en": "the invariant in the design"}
     for item in document.items("correctness.invariants")[:60]:
         node = item.get("invariant") if item.kind == "mapping" else item
         wanted = plain(node.said)[:120] if node is not None else ""

@@ -54,7 +54,7 @@ How a rule becomes a check
     SH142 size-without-unit · SH146 partition-avoided · SH149 role-vague · SH150 aiv-overlap, aiv-hole
     SH151 dataplane-not-shmem · SH152 ``cross_data.api_names`` (the API table is the check's) · SH153
     rationale-unsourced · SH154 cores-not-divisible · SH155 too-many-cores · SH156 single-core · SH157 sdma-lanes
-    SH159 single-core-tail · SH162 size-split · SH163 engine-unstated · SH164 rdma-placement · SH165 host-rma
+    SH159 single-core-tail · SH162 size-split · SH163 engine-unstated, engine-unknown · SH164 rdma-placement · SH165 host-rma
     SH169 tolerance-* · SH172 category-missing · SH174 no-medium-case · SH176 metric-missing · SH177 baseline-none
     SH178 search-thin · SH179 hccl-overlooked · SH180 target-low, target-without-number · SH181 min-scale-low
     No row of their own: duplicate-key · unquoted-version (SH101's hint) · build-mode-mismatch · accumulation-unnamed

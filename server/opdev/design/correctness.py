@@ -31,7 +31,7 @@ class Invariant(Section):
 
     invariant: Annotated[
         Text,
-        said("不变式", "Invariant", "要成立的事，如不越界写。", "What must hold, like never writing out of bounds."),
+        said("不变量", "Invariant", "要成立的事，如不越界写。", "What must hold, like never writing out of bounds."),
     ]
     test_method: Annotated[
         Text,
@@ -110,7 +110,7 @@ class Correctness(Section):
     invariants: Annotated[
         Items[Invariant],
         said(
-            "不变式", "Invariants",
+            "不变量", "Invariants",
             "至少一条；各有 invariant、test_method、case。",
             "At least one, each with invariant, test_method and case.",
             template=[], min_length=1,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from opdev.design.document import DesignDocument
 from opdev.design.dtypes import GENERIC, fold_dtype, split_dtypes
 from opdev.design.nodes import Node
-from opdev.design.problems import Problem, at, is_placeholder, missing, said_nodes, said_text
+from opdev.design.problems import Problem, at, is_placeholder, missing, said_nodes, said_text, short
 
 _COMMUNICATING = ("transport", "collective", "fused_compute_comm")
 # re.ASCII: a name between Chinese words is a word of its own.
@@ -28,6 +28,8 @@ _SCHEDULING = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _CJK = re.compile(r"[\u3400-\u9fff]")
+_BUFFER = re.compile(r"symmetric|local|signal|state|output")
+_LETTER = re.compile(r"[A-Za-z]")
 _ALL_PES = re.compile(
     r"所有\s*PE|全部\s*PE|每个\s*PE|各\s*PE|每对\s*PE|all PEs|every PE|each PE|全体|本\s*PE|下一个\s*PE", re.IGNORECASE
 )
@@ -103,8 +105,10 @@ def symmetric(document: DesignDocument) -> Iterator[Problem]:
     """Communication needs a symmetric buffer and a SHMEM call."""
     value = said_text(document, "meta.op_kind")
     buffers = document.get("memory.buffers")
-    types = [t.text.lower() for b in document.items("memory.buffers") if (t := b.get("type")) is not None]
-    if value in _COMMUNICATING and buffers is not None and types and not any("symmetric" in t for t in types):
+    types = [t.text.lower() if (t := b.get("type")) is not None else "" for b in document.items("memory.buffers")]
+    # A type that is missing, misspelt or still open is told itself, and may be the one that is looked for.
+    known = all(_BUFFER.search(t) for t in types)
+    if value in _COMMUNICATING and buffers is not None and types and known and not any("symmetric" in t for t in types):
         yield Problem("no-symmetric-buffer", buffers.path, *buffers.name_range, {"kind": value})
     plane = document.get("schedule.core_partition.cross_pe_dataplane")
     text = said_text(document, "schedule.core_partition.cross_pe_dataplane")
@@ -112,7 +116,7 @@ def symmetric(document: DesignDocument) -> Iterator[Problem]:
         return
     nothing = _NONE.match(text) is not None
     if not _API.search(text) and (value in _COMMUNICATING or (value == "compute" and not nothing)):
-        yield at(plane, "dataplane-not-shmem", value=text[:60], kind=value)
+        yield at(plane, "dataplane-not-shmem", value=short(text), kind=value)
 
 
 def signals(document: DesignDocument) -> Iterator[Problem]:
@@ -127,11 +131,11 @@ def signals(document: DesignDocument) -> Iterator[Problem]:
     named = " ".join(n.said for n in said_nodes(document, "memory.buffers", "memory.state"))
     state = document.get("memory.state")
     if document.get("memory.buffers") is not None and not _STATE.search(named) and (state is None or state.empty):
-        yield at(spoken[0], "signal-without-buffer", value=spoken[0].said[:60])
+        yield at(spoken[0], "signal-without-buffer", value=short(spoken[0].said))
     dsl = document.dsl
     text = document.source.text(dsl.start, dsl.end) if dsl is not None else ""
     if dsl is not None and not _EPOCH.search(text):
-        yield at(spoken[0], "signal-without-epoch", value=spoken[0].said[:60])
+        yield at(spoken[0], "signal-without-epoch", value=short(spoken[0].said))
 
 
 def sizes(document: DesignDocument) -> Iterator[Problem]:
@@ -151,23 +155,15 @@ def prose(document: DesignDocument) -> Iterator[Problem]:
         found = _SCHEDULING.search(node.said)
         if found:
             yield at(node, "schedule-in-semantics", key=node.key, word=found.group())
-    described = [*said_nodes(document, "semantics")]
-    described += [
-        n for p in document.items("schedule.phases") if (n := p.get("action")) is not None and n.kind == "scalar"
-    ]
-    described += [
-        n
-        for i in document.items("correctness.invariants")
-        if (n := i.get("invariant")) is not None and n.kind == "scalar"
-    ]
+    semantics = document.get("semantics")
+    described = [] if semantics is None or semantics.kind != "mapping" else [*semantics.children]
+    described += [n for p in document.items("schedule.phases") if (n := p.get("action")) is not None]
+    described += [n for i in document.items("correctness.invariants") if (n := i.get("invariant")) is not None]
     for node in described:
-        if (
-            node.text.strip()
-            and not _CJK.search(node.text)
-            and not _NONE.match(node.text)
-            and "replace_me" not in node.text
-        ):
-            yield at(node, "not-chinese", key=node.key, value=node.text[:60])
+        # A mapping is a wrong type, and a number nobody's language.
+        text = "" if node.kind in ("mapping", "broken") else node.text
+        if _LETTER.search(text) and not _CJK.search(text) and not _NONE.match(text) and not is_placeholder(text):
+            yield at(node, "not-chinese", key=node.key, value=short(text))
 
 
 def group(document: DesignDocument) -> Iterator[Problem]:

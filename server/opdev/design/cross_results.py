@@ -11,7 +11,7 @@ from opdev.design.derived import HCCL_OF, MB, TOTAL_FLOOR, bytes_per_pe, collect
 from opdev.design.document import DesignDocument
 from opdev.design.dtypes import fold_dtype, number, split_dtypes
 from opdev.design.nodes import Node
-from opdev.design.problems import Problem, at, flag, is_placeholder, said_nodes, said_text
+from opdev.design.problems import Problem, at, flag, is_placeholder, said_nodes, said_text, short
 
 _TOLERANCE = "correctness.tolerance"
 _MUST = ("kernel_bus_bandwidth_GBps", "e2e_latency_us", "kernel_latency_us")
@@ -185,9 +185,9 @@ def targets(document: DesignDocument) -> Iterator[Problem]:
     kind = said_text(document, "meta.op_kind")
     size, width = megabytes(text), hidden(text)
     if kind == "collective" and 0 < size < TOTAL_FLOOR / MB:
-        yield at(node, "min-scale-low", value=text[:60], floor="256 MB")
+        yield at(node, "min-scale-low", value=short(text), floor="256 MB")
     elif kind in ("compute", "fused_compute_comm") and 0 < width < 1000 and not size:
-        yield at(node, "min-scale-low", value=text[:60], floor="hidden size 1000")
+        yield at(node, "min-scale-low", value=short(text), floor="hidden size 1000")
 
 
 def bare_target(document: DesignDocument) -> Iterator[Problem]:

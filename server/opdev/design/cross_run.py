@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from opdev.design.document import DesignDocument
-from opdev.design.problems import Problem, at, flag, missing, said_text
+from opdev.design.problems import Problem, at, flag, is_placeholder, missing, said_text
 
 _INTAKE = (
     "op_name", "build_mode", "torch_required", "performance_required", "performance_auto_optim", "shmem_repo",
@@ -33,7 +33,7 @@ def optimisation(document: DesignDocument) -> Iterator[Problem]:
 def container(document: DesignDocument) -> Iterator[Problem]:
     """docker_exec_required says whether there is a container, which has a working folder."""
     name, exec_required = document.get("meta.docker_container"), document.get("meta.docker_exec_required")
-    if name is None or name.kind != "scalar":
+    if name is None or name.kind != "scalar" or is_placeholder(name.value):
         return
     there = name.tag != "null" and bool(name.value.strip())
     required = flag(document, "meta.docker_exec_required")

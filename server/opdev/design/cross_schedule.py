@@ -10,7 +10,7 @@ from opdev.design.arithmetic import evaluate
 from opdev.design.derived import SDMA_CHANNELS, aivs_of
 from opdev.design.document import DesignDocument
 from opdev.design.nodes import Node
-from opdev.design.problems import Problem, at, integer, is_placeholder, said_nodes, said_text
+from opdev.design.problems import Problem, at, integer, is_placeholder, said_nodes, said_text, short
 
 _PARTITION = "schedule.core_partition"
 _AVOIDED = re.compile(r"host\s*侧执行|后续优化再并行|先单核|later optimi[sz]ation|暂不分核|暂不并行", re.IGNORECASE)
@@ -58,7 +58,7 @@ def roles(document: DesignDocument) -> Iterator[Problem]:
         role = group.get("role")
         text = role.said if role is not None else ""
         if role is not None and text.strip() and not is_placeholder(text) and not _VAGUE.search(text):
-            yield at(role, "role-vague", value=role.said[:60])
+            yield at(role, "role-vague", value=short(role.said))
 
 
 def ranges(document: DesignDocument) -> list[tuple[Node, float, float]]:
@@ -200,11 +200,16 @@ def transport(document: DesignDocument) -> Iterator[Problem]:
     """The engine decides what may be measured, and RDMA cannot read the user's GM."""
     schedule, kind = document.get("schedule"), said_text(document, "meta.op_kind")
     used, (node, where) = engines(document), placement(document)
-    if schedule is not None and kind and kind != "compute" and (not used or not where):
+    told = schedule is not None and schedule.kind == "mapping"
+    if schedule is not None and told and kind and kind != "compute" and (not used or not where):
         wanted = "engine" if not used else "placement"
-        yield Problem("engine-unstated", "schedule", *schedule.name_range, {"missing": wanted, "kind": kind})
+        written = schedule.get(wanted)
+        if written is None or written.empty:
+            yield Problem("engine-unstated", "schedule", *schedule.name_range, {"missing": wanted, "kind": kind})
+        elif written.kind == "scalar" and not is_placeholder(written.value):
+            yield at(written, "engine-unknown", key=wanted, value=short(written.text))
     if node is not None and where == "A" and "RDMA" in used:
-        yield at(node, "rdma-placement", value=node.text[:60])
+        yield at(node, "rdma-placement", value=short(node.text))
     for spoken in said_nodes(document, f"{_PARTITION}.cross_pe_dataplane", "schedule.phases"):
         if found := _HOST_RMA.search(spoken.said):
             yield at(spoken, "host-rma", word=found.group())
@@ -213,7 +218,8 @@ def transport(document: DesignDocument) -> Iterator[Problem]:
 def fused(document: DesignDocument) -> Iterator[Problem]:
     """A fused operator pipelines AIC and AIV."""
     node, mode = document.get(f"{_PARTITION}.mode"), said_text(document, f"{_PARTITION}.mode")
-    if node is not None and mode and said_text(document, "meta.op_kind") == "fused_compute_comm" and "CoC" not in mode:
+    known = _ONE_MODE.search(mode) is not None and "CoC" not in mode
+    if node is not None and known and said_text(document, "meta.op_kind") == "fused_compute_comm":
         yield at(node, "fused-mode", value=mode)
 
 
@@ -221,7 +227,7 @@ def rationale(document: DesignDocument) -> Iterator[Problem]:
     """A rationale leads to its source."""
     node, text = document.get(f"{_PARTITION}.rationale"), said_text(document, f"{_PARTITION}.rationale")
     if node is not None and text and not _SOURCE.search(text):
-        yield at(node, "rationale-unsourced", value=text[:60])
+        yield at(node, "rationale-unsourced", value=short(text))
 
 
 CHECKS = (avoided, roles, overlaps, cores, tails, size_paths, transport, fused, rationale)

@@ -52,7 +52,7 @@ class Design(Section):
     ]
     correctness: Annotated[
         Correctness,
-        said("正确性", "Correctness", "基准、误差、不变式、用例。", "Oracle, tolerance, invariants, cases."),
+        said("正确性", "Correctness", "基准、误差、不变量、用例。", "Oracle, tolerance, invariants, cases."),
     ]
     performance: Annotated[
         Performance, said("性能", "Performance", "指标、基线、达标线。", "Metrics, baseline, target.")

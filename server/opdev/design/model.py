@@ -18,7 +18,7 @@ from opdev.design.document import SECTIONS, DesignDocument, document_of
 from opdev.design.dsl import Design
 from opdev.design.judged import judged
 from opdev.design.nodes import Node
-from opdev.design.problems import PLACEHOLDER, Problem, at, at_key, is_placeholder, label, nearest
+from opdev.design.problems import PLACEHOLDER, Problem, at, at_key, is_placeholder, label, nearest, short
 from opdev.design.walk import field, keys_at
 from opdev.syntax.file import File
 
@@ -186,7 +186,7 @@ def _verdict(node: Node, verdicts: list[Mapping[str, Any]]) -> Problem:
         inner = node.get(str(first.get("ctx", {}).get("key", "")))
         return at(inner or node, "wrong-number", key=_name(inner or node), value=(inner or node).text)
     expected = {_EXPECTED.get(str(v["type"]).split("_", 1)[0], str(v["type"])) for v in verdicts}
-    return at(node, "wrong-type", key=_name(node), value=node.text[:60], expected=" / ".join(sorted(expected)))
+    return at(node, "wrong-type", key=_name(node), value=short(node.text), expected=" / ".join(sorted(expected)))
 
 
 def _name(node: Node) -> str:

@@ -38,7 +38,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "partition-avoided": ("word",), "role-vague": ("value",), "aiv-overlap": ("value", "other"),
     "aiv-hole": ("value", "first", "last"), "too-many-cores": ("cores", "limit", "soc"), "single-core": (),
     "sdma-lanes": ("cores", "limit"), "cores-not-divisible": ("cores", "pes", "mode"), "single-core-tail": ("word",),
-    "size-split": ("word",), "engine-unstated": ("missing", "kind"), "rdma-placement": ("value",), "host-rma": ("word",),
+    "size-split": ("word",), "engine-unstated": ("missing", "kind"), "engine-unknown": ("key", "value"), "rdma-placement": ("value",), "host-rma": ("word",),
     "fused-mode": ("value",), "rationale-unsourced": ("value",),
     # Results.
     "tolerance-not-zero": ("key", "value", "standard", "dtype", "kind"),
@@ -112,9 +112,9 @@ def is_placeholder(text: str) -> bool:
 
 
 def said_text(document: DesignDocument, path: str) -> str:
-    """The text at a path; empty where it is missing, broken or still the template's."""
+    """The text at a path; empty where it is missing, broken, no text at all or still the template's."""
     node = document.get(path)
-    if node is None or node.kind == "broken" or is_placeholder(node.text):
+    if node is None or node.kind in ("broken", "mapping") or is_placeholder(node.text):
         return ""
     return node.text[:2000].strip()
 
@@ -139,6 +139,11 @@ def integer(node: Node | None) -> int | None:
     """A whole number; None for anything else."""
     value = node.data() if node is not None and node.kind == "scalar" else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def short(text: str) -> str:
+    """A value as a message cites it: its first line's worth, and that there is more."""
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def nearest(word: str, allowed: Sequence[str]) -> str | None:

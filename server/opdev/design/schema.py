@@ -41,27 +41,34 @@ def skeleton(path: str = "", indent: int = 0) -> str:
     return "".join(f"{' ' * indent}{line}\n" if line else "\n" for line in lines)
 
 
-def _mapping(keys: dict[str, FieldView], level: int) -> Iterator[str]:
+def _mapping(keys: dict[str, FieldView], level: int, begun: bool = False) -> Iterator[str]:
     for view in keys.values():
         if view.required or view.key in ("docker_workdir", "references", "attrs", "shape_relations"):
-            yield from _entry(view, level)
+            yield from _entry(view, level, begun)
 
 
-def _entry(view: FieldView, level: int) -> Iterator[str]:
+def _entry(view: FieldView, level: int, begun: bool = False) -> Iterator[str]:
+    """A key with its value; required lists have a first item where they are to be ``begun``."""
     blank = "  " * level
     if view.model is not None:
         yield f"{blank}{view.key}:"
-        yield from _mapping(keys_of(view.model, view.path), level + 1)
+        yield from _mapping(keys_of(view.model, view.path), level + 1, begun)
+    elif begun and view.required and view.item is not None:
+        yield f"{blank}{view.key}:"
+        yield from (f"{blank}  {line}" for line in skeleton(f"{view.path}[]").splitlines())
     else:
         yield f"{blank}{view.key}: {template(view)}"
 
 
 def value_text(path: str) -> str:
-    """What a new design has behind the key at ``path``: one line, or lines indented below it."""
+    """What a new design has behind the key at ``path``: one line, or lines indented below it.
+
+    Lists that must not stay empty have a first item: what is put in would be told again otherwise.
+    """
     view = field(path)
     if view is not None and view.item is not None:
         return skeleton(f"{view.path}[]", 2)
-    text = skeleton(path)
+    text = "".join(f"{line}\n" for line in _entry(view, 0, begun=True)) if view is not None else ""
     head, _, rest = text.partition("\n")
     value = head.partition(":")[2].strip()
     # Quotes that say nothing are not typed by anybody.

@@ -33,7 +33,7 @@ _PASS = Title("correctness-passed", "全部用例通过或已归类", "every cas
 _MEDIUM = Title("correctness-medium", "跑过中等规模的用例", "a medium case was run")
 _CURRENT = Title("correctness-current", "报告说的是现在的代码", "the reports are about the present code")
 _ALL = Title("correctness-all-cases", "用例矩阵里的用例都有结果", "every case of the matrix has a result")
-_INVARIANTS = Title("correctness-invariants", "不变式已验证", "the invariants are verified")
+_INVARIANTS = Title("correctness-invariants", "不变量已验证", "the invariants are verified")
 _COMMAND = Title("correctness-command", "命令与 build_mode 一致", "the commands fit the build mode")
 _RULES = Title("correctness-rules", "报告没有错误级问题", "no error-level finding in the report")
 _RULES_GOOD = both("报告规则没有错误", "no error of the report rules")
@@ -302,7 +302,7 @@ def _complete(evidence: Evidence, found: CorrectnessReport, file: File) -> Check
 def _invariants(evidence: Evidence, found: CorrectnessReport, file: File) -> Check:
     planned = len(evidence.design.items("correctness.invariants")) if evidence.design is not None else 0
     if not planned:
-        return _INVARIANTS.skipped(both("设计里没有不变式", "the design names no invariants"))
+        return _INVARIANTS.skipped(both("设计里没有不变量", "the design names no invariants"))
     bad = [i for i in found.invariants if i.result != "PASS" and not (i.result != "FAIL" and (i.note or "").strip())]
     if bad:
         return _INVARIANTS.failed(
@@ -312,8 +312,8 @@ def _invariants(evidence: Evidence, found: CorrectnessReport, file: File) -> Che
         )
     if len(found.invariants) < planned:
         return _INVARIANTS.failed(
-            both(f"设计有 {planned} 条不变式，报告里有 {len(found.invariants)} 条", f"the design has {planned} invariants, the report {len(found.invariants)}"),
-            both("在报告的不变式表里逐条写结果", "give every invariant a row in the report"),
+            both(f"设计有 {planned} 条不变量，报告里有 {len(found.invariants)} 条", f"the design has {planned} invariants, the report {len(found.invariants)}"),
+            both("在报告的不变量表里逐条写结果", "give every invariant a row in the report"),
             evidence.spot(file),
         )  # fmt: skip
     return _INVARIANTS.ok(both(f"{planned} 条", f"all {planned}"))
