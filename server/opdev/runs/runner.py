@@ -160,7 +160,7 @@ class Runner:
                 done = runner.run(name)
                 if done.outcome == "blocked" and self.plan.keep_going:
                     worst = done if worst.outcome == "passed" else worst
-                    self.events.add("note", text=both("门禁没有开，按 --keep-going 继续", "its gate is closed; going on (--keep-going)"))  # fmt: skip
+                    self.events.add("note", text=both("这一阶段在等人处理，按 --keep-going 继续", "this phase waits for a person; going on (--keep-going)"))  # fmt: skip
                 elif done.outcome != "passed":
                     return done
             name = next_after(name, look(self.plan.root).flags)
