@@ -78,7 +78,7 @@ def test_a_new_design_is_only_told_what_to_fill_in(frame):
     prompts = {f.start for f in findings if f.rule.name == "placeholder-left"}
     unsaid = {
         "incomplete-tensor", "missing-memory-plan", "unstated-engine", "incomplete-core-partition", "missing-phases",
-        "unstructured-invariant", "incomplete-design-case", "missing-cann-env",
+        "unstructured-invariant", "incomplete-design-case",
     }  # fmt: skip
 
     assert set(names(findings)) == {"placeholder-left", *unsaid}

@@ -38,7 +38,10 @@ def lint(yaml, selection, *swaps):
     for old, new in swaps:
         assert yaml.count(old) == 1, old
         yaml = yaml.replace(old, new)
-    data = f"{BEFORE}```yaml\n{yaml}```\n".encode()
+    return run(f"{BEFORE}```yaml\n{yaml}```\n".encode(), selection)
+
+
+def run(data, selection):
     place = Place("custom-ops")
     findings = Linter().lint(File(Source(PATH, data), classify(PATH, data, in_operator=True), place), selection)
     return [f for f in findings.findings if f.rule.name not in AROUND]
@@ -136,3 +139,26 @@ def test_what_is_missing_says_what_that_does(yaml, selection, gone, told):
     (found,) = lint(yaml, selection, (gone, ""))
 
     assert told in found.message("zh")
+
+
+def test_an_open_cell_is_open_and_nothing_else(yaml, selection):
+    data = f"{BEFORE}```yaml\n{yaml}```\n\n### 6.1 Compile contract\n\n| 字段 | 值 |\n|---|---|\n| cann_env | [CANN 的 set_env.sh 的绝对路径] |\n"
+    found = run(data.encode(), selection)
+
+    assert [f.rule.name for f in found if "set_env" in f.message("zh")] == ["placeholder-left"]
+
+
+def test_a_column_that_is_missing_says_nothing_of_the_classes(yaml, selection):
+    table = "| Requirement | Classification | Adaptation / Gap | Risk |\n|---|---|---|---|\n| 同步（sync） | aclshmemx_signal_op | 可复用 | 无 | 低 |\n"
+    found = run(f"{BEFORE}```yaml\n{yaml}```\n\n## 3. Capability\n\n{table}".encode(), selection)
+
+    assert {f.rule.name for f in found if f.rule.name in ("malformed-capability-table", "unknown-gap-class")} == {
+        "malformed-capability-table"
+    }
+
+
+def test_a_row_whose_name_is_a_list_is_one_row(yaml, selection):
+    table = "| Check | Result | Fix or rationale |\n|---|---|---|\n"
+    found = run(f"{BEFORE}```yaml\n{yaml}```\n\n## 5. Review\n\n{table}".encode(), selection)
+
+    assert any("“tile、chunk、tail”、" in f.message("zh") for f in found)

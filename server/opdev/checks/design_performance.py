@@ -241,12 +241,14 @@ def _answered(document: DesignDocument) -> str:
 
 
 def _contract(document: DesignDocument) -> Cell | None:
-    """The value of ``cann_env`` in the table of section 6.1; None where it says nothing."""
+    """The value of ``cann_env`` in the table of section 6.1; None where it says nothing yet."""
+    from opdev.design.frame_find import is_prompt
+
     for table in document.tables:
         if table.heading is None or table.heading.number != "6.1":
             continue
         for row in table.rows:
-            if len(row) > 1 and _FIELD.match(row[0].text) and row[1].text and "replace_me" not in row[1].text:
+            if len(row) > 1 and _FIELD.match(row[0].text) and row[1].text and not is_prompt(row[1].text):
                 return row[1]
     return None
 

@@ -25,6 +25,7 @@ _MARGIN = re.compile(rb"[ \t]*(?:>[ \t]*)*")
 def placeholders(context: Context) -> Iterator[Hit]:
     """What the template has where the author's word belongs: in the DSL and in the text around it."""
     from opdev.design.frame_find import is_prompt
+    from opdev.design.problems import short
 
     document = design(context)
     for problem in problems(context, "placeholder"):
@@ -40,7 +41,7 @@ def placeholders(context: Context) -> Iterator[Hit]:
         for row in table.rows if _MAYBE.search(context.data, table.start, table.end) else ():
             for cell in row:
                 if is_prompt(cell.text):
-                    yield Hit(cell.start, cell.end, "prompt", {"text": cell.text})
+                    yield Hit(cell.start, cell.end, "prompt", {"text": short(cell.text)})
     fences = [(fence.start, fence.end) for fence in document.fences]
     for match in _PROMPT_LINE.finditer(context.data):
         text = match.group().decode("utf-8", "replace")
@@ -48,7 +49,7 @@ def placeholders(context: Context) -> Iterator[Hit]:
             continue
         margin = context.data[line_start(context.data, match.start()) : match.start()]
         if _MARGIN.fullmatch(margin):
-            yield Hit(*match.span(), "prompt", {"text": text})
+            yield Hit(*match.span(), "prompt", {"text": short(text)})
 
 
 def _derived(document: DesignDocument, problem: Problem) -> Fix | None:

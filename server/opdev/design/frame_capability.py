@@ -47,7 +47,8 @@ def judge_capability(document: DesignDocument) -> Iterator[Problem]:
     if absent:
         yield Problem("domain-missing", "3", *where, names(absent))
     new = settled = 0
-    for row in rows if kind is not None else ():
+    # Below a header that lacks one, cells are easily another column's.
+    for row in rows if kind is not None and not lacking else ():
         value, name = text(row, kind), text(row, need or 0)[:40]
         if is_prompt(value):
             continue

@@ -158,8 +158,9 @@ def rows_of(table: Table) -> list[list[Cell]]:
 def names(rows: list[Row]) -> dict[str, object]:
     """The args of a problem with rows that are not there."""
     return {
-        "missing_zh": "、".join(row.zh for row in rows),
-        "missing_en": ", ".join(row.en for row in rows),
+        # A name that is a list itself is not to be taken for several.
+        "missing_zh": "、".join(f"“{row.zh}”" if "、" in row.zh else row.zh for row in rows),
+        "missing_en": ", ".join(f"'{row.en}'" if "," in row.en else row.en for row in rows),
         "keys": tuple(row.key for row in rows),
         "count": len(rows),
     }
