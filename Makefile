@@ -33,16 +33,16 @@ wheel: $(STAMP)
 
 # What the tests need of the system; installed as root with apt, otherwise named.
 system:
-	@bash tests/system.sh git nvim npm
+	@bash tests/system.sh git nvim npm g++ cmake
 system-demo:
-	@bash tests/system.sh git
+	@bash tests/system.sh git g++ cmake
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "opdev needs Python 3.10 or newer; say PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.opdev-run: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[sim]'
 	@touch $@
 
 $(STAMP): pyproject.toml | $(VENV)/bin/python

@@ -2,7 +2,7 @@
 # Checks that commands exist; installs their packages where it may (root, apt), else names them.
 set -euo pipefail
 
-declare -A package=([git]=git [nvim]=neovim [npm]=npm)
+declare -A package=([git]=git [nvim]=neovim [npm]=npm [g++]=g++ [cmake]=cmake)
 missing=()
 for command in "$@"; do
   command -v "$command" >/dev/null 2>&1 || missing+=("${package[$command]:-$command}")

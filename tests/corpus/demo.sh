@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# `make demo`: an operator written in a hurry, what opdev finds in it, what it fixes, what is left to people.
+# `make demo`: an operator written in a hurry, what opdev finds in it, what it fixes, what is left to people; then a
+# new operator from nothing to a passed case matrix on the CPU stand-in, and a quiet taken out of another.
 # BIN is the folder of the installed opdev-lint. Fails when the demonstration does not show what it should.
 set -euo pipefail
 
@@ -79,6 +80,33 @@ say "${found} 处问题，自动修复了 $((found - left)) 处，剩下的 ${le
     "${found} findings, $((found - left)) fixed, and ${left} left for people to decide."
 printf '%s' "${PLAIN}"
 say "某条规则的来由与改法：${BIN}/opdev-lint explain lost-exit-status" "Why a rule is there and what to do: ${BIN}/opdev-lint explain lost-exit-status"
+
+# A new operator, from nothing to a passed case matrix, on the CPU stand-in.
+NEW=custom-ops/ring_allgather
+
+step "4. 写一个新算子" "4. Write a new operator" "opdev new ring_allgather --kind allgather --dtypes float16"
+"${BIN}/opdev" new ring_allgather --kind allgather --dtypes float16 --dir . --lang "${LANGUAGE}"
+clean="$(lint --format jsonl "${NEW}" | wc -l | tr -d ' ')"
+[[ "${clean}" -eq 0 ]] || fail "新算子有 ${clean} 处问题" "the new operator has ${clean} findings"
+
+step "5. 编译并冒烟（CPU 模拟，2 个 PE）" "5. Build it and run it on 2 PEs (CPU stand-in: simulated)" "opdev run 3 --op ${NEW} --executor sim"
+"${BIN}/opdev" run 3 --op "${NEW}" --executor sim --lang "${LANGUAGE}"
+
+step "6. 跑用例矩阵：2、4、8 个 PE" "6. Run the case matrix on 2, 4 and 8 PEs" "opdev run 4 --op ${NEW} --executor sim"
+"${BIN}/opdev" run 4 --op "${NEW}" --executor sim --lang "${LANGUAGE}"
+
+step "7. 到哪一步了" "7. Where it stands" "opdev status --op ${NEW}"
+"${BIN}/opdev" status --op "${NEW}" --lang "${LANGUAGE}"
+
+OTHER=custom-ops/put_signal
+step "8. 从另一个算子里去掉一个 quiet：检查器和模拟环境都会发现" "8. Take a quiet out of another operator: the linter sees it, and so does a run" "opdev sim run ${OTHER} -- 2 100003 float32"
+sed -i '0,/aclshmemx_mte_quiet();/{/aclshmemx_mte_quiet();/d}' "${OTHER}/src/put_signal_kernel.cpp"
+lint "${OTHER}"
+status=0
+"${BIN}/opdev" sim run "${OTHER}" --lang "${LANGUAGE}" -- 2 100003 float32 > "${DEMO}/broken.txt" 2>&1 || status=$?
+grep -E '^\[(sim|模拟)\]' "${DEMO}/broken.txt" | head -n 3 || true
+[[ "${status}" -ne 0 ]] || fail "没有发现去掉的 quiet" "the missing quiet was not caught"
+say "运行以 ${status} 退出，全部输出在 ${DEMO}/broken.txt" "The run ended with ${status}; all of it is in ${DEMO}/broken.txt"
 
 printf '\n%s' "${BOLD}"
 say "在编辑器里继续" "Go on in your editor"
