@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from opdev.checks.case_lists import design
 from opdev.facts.build import project_name
@@ -20,6 +20,10 @@ _REPORTS = (
     "docs/performance_report.md",
 )
 _SCRIPTS = ("scripts/gen_data.py", "scripts/check_result.py", "scripts/run.sh")
+_MAKES = {
+    "gen_data.py": ("没有输入数据", "there is no input"), "check_result.py": ("没有人判断结果对不对", "nobody judges the results"),
+    "run.sh": ("用例没有入口可跑", "no case has a way to run"), "run_case_matrix.py": ("用例矩阵跑不起来", "the case matrix cannot run"),
+}  # fmt: skip
 _RUNNER = "scripts/run_case_matrix.py"
 
 
@@ -62,13 +66,17 @@ def missing_files(context: Context) -> Iterator[Hit]:
         yield _told(at, "scripts", scripts, error=later)
     if begun and tested and not project.exists("README.md"):
         yield _told(at, "readme", ["README.md"], error=project.exists("docs/review-report.md"))
-    if relative == "CMakeLists.txt" and begun:
+    # One in another place is told there.
+    misplaced = any(f.place.relative.lower().rpartition("/")[2] == "design.md" for f in project.files("doc"))
+    if relative == "CMakeLists.txt" and begun and not misplaced:
         yield _told(at, "design", ["docs/design.md"], error=True)
 
 
-def _told(at: tuple[int, int], message: str, missing: Iterable[str], *, error: bool) -> Hit:
+def _told(at: tuple[int, int], message: str, missing: Sequence[str], *, error: bool) -> Hit:
     severity: Severity | None = None if error else "warning"
-    return Hit(*at, message, {"files": ", ".join(missing)}, None, severity)
+    does = [_MAKES[name] for path in missing if (name := path.rpartition("/")[2]) in _MAKES]
+    args = {"files": ", ".join(missing), "zh": "、".join(zh for zh, _ in does), "en": ", ".join(en for _, en in does)}
+    return Hit(*at, message, args, None, severity)
 
 
 def _op_name(context: Context, project: Project) -> str:
@@ -77,9 +85,9 @@ def _op_name(context: Context, project: Project) -> str:
 
 
 def _code(project: Project, name: str) -> list[str]:
-    missing = [path for path in ("CMakeLists.txt", "src/main.cpp") if not project.exists(path)]
-    # A kernel of another name is another rule's.
-    kernels = [f for f in project.files("kernel") if f.place.relative.startswith("src/")]
+    missing = [path for path in ("CMakeLists.txt", "src/main.cpp") if not _there(project, path)]
+    # A kernel of another name, and one in another place, are other rules'.
+    kernels = project.files("kernel")
     for suffixes in ((".cpp", ".cc", ".asc"), (".h", ".hpp")):
         if not any(
             project.exists(f"src/{name}_kernel{s}") or project.exists(f"src/{name}_kernels{s}") for s in suffixes
@@ -92,7 +100,14 @@ def _code(project: Project, name: str) -> list[str]:
 
 def _scripts(project: Project, kind: str) -> list[str]:
     wanted = (*_SCRIPTS, _RUNNER) if kind == "custom-ops" else _SCRIPTS
-    return [path for path in wanted if not project.exists(path)]
+    return [path for path in wanted if not _there(project, path)]
+
+
+def _there(project: Project, path: str) -> bool:
+    """Whether a file is in its place, or in another where it is told to stand wrong."""
+    name = path.rpartition("/")[2]
+    places = (path, name, f"scripts/{name}") if path.startswith("src/") else (path, name)
+    return any(project.exists(place) for place in places)
 
 
 def _name_place(context: Context) -> tuple[int, int]:
@@ -119,8 +134,11 @@ def document_outside_docs(context: Context) -> Iterator[Hit]:
     name = relative.rpartition("/")[2].lower()
     if not folder_kind(context) or name.startswith("readme") or name in _NOT_DESIGNED:
         return
-    if "/" not in relative or (name == "design.md" and relative != "docs/design.md"):
-        yield Hit(*_first_line(context), args={"file": relative, "to": f"docs/{relative.rpartition('/')[2]}"})
+    if relative in ("design.md", "docs/design.md"):
+        return  # The one at the root is misplaced-design's.
+    if "/" not in relative or name == "design.md":
+        to = name if name == "design.md" else relative
+        yield Hit(*_first_line(context), args={"file": relative, "to": f"docs/{to}"})
 
 
 def script_outside_scripts(context: Context) -> Iterator[Hit]:
@@ -145,7 +163,7 @@ def wrong_folder(context: Context) -> Iterator[Hit]:
 
 
 def name_mismatch(context: Context) -> Iterator[Hit]:
-    """An operator whose folder or kernel is not called as the design calls it."""
+    """An operator whose folder or kernel, or its header, is not called as the design calls it."""
     from opdev.design.document import document_of
 
     project = context.project
@@ -158,19 +176,21 @@ def name_mismatch(context: Context) -> Iterator[Hit]:
     if name != project.name:
         yield Hit(*node.where, "default", {"name": name, "folder": project.name})
         return
-    kernels = [
-        f
-        for f in project.files("kernel")
-        if f.place.relative.startswith("src/") and f.path.endswith((".cpp", ".cc", ".asc"))
-    ]
-    called = [f.place.relative.rpartition("/")[2].rpartition(".")[0] for f in kernels]
-    if not kernels or f"{name}_kernel" in called:
-        return
-    plural = f"{name}_kernels" in called
-    other = kernels[called.index(f"{name}_kernels") if plural else 0]
-    note = {"zh": "kernel 文件在这里", "en": "the kernel's file"}
-    args = {"name": name, "file": other.place.relative}
-    yield Hit(*node.where, "kernel", args, None, "hint" if plural else None, (Related(0, 0, note, other.path),))
+    sources = [f for f in project.files("kernel") if f.place.relative.startswith("src/")]
+    headers = [f for f in sources if f.path.endswith(("_kernel.h", "_kernels.h", "_kernel.hpp", "_kernels.hpp"))]
+    for message, files in (
+        ("kernel", [f for f in sources if f.path.endswith((".cpp", ".cc", ".asc"))]),
+        ("header", headers),
+    ):
+        called = [f.place.relative.rpartition("/")[2].rpartition(".")[0] for f in files]
+        if not files or f"{name}_kernel" in called:
+            continue
+        plural = f"{name}_kernels" in called
+        other = files[called.index(f"{name}_kernels") if plural else 0]
+        note = {"zh": "kernel 文件在这里", "en": "the kernel's file"}
+        args = {"name": name, "file": other.place.relative}
+        yield Hit(*node.where, message, args, None, "hint" if plural else None, (Related(0, 0, note, other.path),))
+        return  # A copied operator has both by its old name.
 
 
 def custom_path_in_tree(context: Context) -> Iterator[Hit]:
