@@ -95,7 +95,7 @@ def register(base: str, options: Options, *, dry_run: bool = False) -> list[Entr
     return [entry for entry in entries if entry is not None]
 
 
-_BINDING_SOURCE = re.compile(r"^[ \t]*src/torch_bindings\.cpp[ \t]*$", re.MULTILINE)
+_BINDING_SOURCE = re.compile(r"^[ \t]*src/torch_bindings\.cpp[ \t]*(?=\r?$)", re.MULTILINE)
 """The line below which a binding's source goes."""
 
 
@@ -115,7 +115,7 @@ def _entry(path: str, word: str, line: str, below: re.Pattern[str] | None, dry_r
         found = below.search(text)
         if found is None:
             return todo
-        changed = f"{text[: found.end()].rstrip(chr(13))}{newline}{line}{text[found.end() :]}"
+        changed = f"{text[: found.end()]}{newline}{line}{text[found.end() :]}"
     if not dry_run:
         put(path, changed)
     return todo._replace(done=True)

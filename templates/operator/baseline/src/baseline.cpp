@@ -80,7 +80,7 @@ Counts counts_of(const Options &opt)
 }
 
 @% endif %@
-int measure(const Options &opt, HcclComm comm, aclrtStream stream, uint8_t *input, uint8_t *output, HcclDataType type)
+@{ 'int measure(' | parameters(['const Options &opt', 'HcclComm comm', 'aclrtStream stream'] + (['uint8_t *output'] if kind == 'broadcast' else ['uint8_t *input', 'uint8_t *output']) + ['HcclDataType type'], ')') }@
 {
     using Clock = std::chrono::steady_clock;
 @% if kind == 'alltoallv' %@
@@ -145,7 +145,7 @@ int run(const Options &opt)
     status |= aclrtMalloc(reinterpret_cast<void **>(&output), output_bytes, ACL_MEM_MALLOC_HUGE_FIRST);
     status = status == 0 ? aclrtMemset(input, input_bytes, 0, input_bytes) : status;
     status = status == 0 ? aclrtMemset(output, output_bytes, 0, output_bytes) : status;
-    status = status == 0 ? measure(opt, comm, stream, input, output, type) : status;
+    status = status == 0 ? measure(opt, comm, stream, @{ 'output' if kind == 'broadcast' else 'input, output' }@, type) : status;
 
     status |= aclrtFree(input);
     status |= aclrtFree(output);

@@ -7,8 +7,7 @@
 
 @% include 'parts/slot.cpp' %@
 
-// 经 UB 分块写 count 个元素到 peer，尾块按实际长度；返回时数据已离开 UB。
-@% set direction = 'put' %@
+@% set directions = ['put'] %@
 @% include 'parts/copy_tiles.cpp' %@
 
 template <typename T>
@@ -23,18 +22,20 @@ template <typename T>
     // 所有 PE 都进入这一轮，才能覆盖它们的输出：上一轮的结果可能还在被读取。
     aclshmem_barrier_all();
     // 对端错开：任一时刻没有两个 PE 写同一个对端；最后一步写自己。
+    TilePipe<T> tiles;
+    tiles.begin();
     for (int step = 1; step <= n_pes; ++step) {
         const int peer = (my_pe + step) % n_pes;
-        put_tiles(target, source + peer * elements, mine.length, peer);
+        tiles.put(target, source + peer * elements, mine.length, peer);
         // 数据先到，信号后到。
         aclshmemx_mte_quiet();
         aclshmemx_signal_op(slot_of(flags, my_pe), magic, ACLSHMEM_SIGNAL_SET, peer);
     }
+    tiles.end();
+    // 各 AIV 等齐自己的那一段；kernel 结束时本 PE 的输出就完整了。
     for (int peer = 0; peer < n_pes; ++peer) {
         aclshmem_signal_wait_until(slot_of(flags, peer), ACLSHMEM_CMP_GE, magic);
     }
-    // 本 PE 的每个 AIV 都等齐，输出才完整。
-    aclshmem_barrier_all();
 }
 
 @% include 'parts/launch.cpp' %@

@@ -21,8 +21,7 @@ ACLSHMEM_DEVICE Worker worker_of(int n_pes)
     return Worker{aiv_idx / size, groups, aiv_idx % size, size};
 }
 
-// 经 UB 分块写 count 个元素到 peer，尾块按实际长度；返回时数据已离开 UB。
-@% set direction = 'put' %@
+@% set directions = ['put'] %@
 @% include 'parts/copy_tiles.cpp' %@
 
 template <typename T>
@@ -36,7 +35,10 @@ template <typename T>
 
     // 所有 PE 都进入这一轮，才能覆盖它们的输出：上一轮的结果可能还在被读取。
     aclshmem_barrier_all();
+    // 多出来的 AIV 没有数据要发，只参加同步。
     if (me.group < me.groups) {
+        TilePipe<T> tiles;
+        tiles.begin();
         for (int64_t turn = me.group; turn < n_pes; turn += me.groups) {
             // 各 PE 的第 0 组从不同的对端开始。
             const int peer = static_cast<int>((my_pe + 1 + turn) % n_pes);
@@ -46,20 +48,19 @@ template <typename T>
             // 组内均匀切分，前 extra 个 AIV 各多一个元素。
             const int64_t offset = me.idx * base + (me.idx < extra ? me.idx : extra);
             const int64_t length = base + (me.idx < extra ? 1 : 0);
-            put_tiles(reinterpret_cast<__gm__ T *>(output) + plans[peer].recv_offset + offset,
+            tiles.put(reinterpret_cast<__gm__ T *>(output) + plans[peer].recv_offset + offset,
                       reinterpret_cast<__gm__ T *>(input) + plans[peer].send_offset + offset, length, peer);
             // 数据先到，信号后到；长度为 0 也要发，对端在等。
             aclshmemx_mte_quiet();
             aclshmemx_signal_op(slots + (my_pe * me.size + me.idx) * @{ OP }@_FLAG_INTERVAL, magic,
                                 ACLSHMEM_SIGNAL_SET, peer);
         }
+        tiles.end();
         for (int64_t peer = me.group; peer < n_pes; peer += me.groups) {
             aclshmem_signal_wait_until(slots + (peer * me.size + me.idx) * @{ OP }@_FLAG_INTERVAL,
                                        ACLSHMEM_CMP_GE, magic);
         }
     }
-    // 多出来的 AIV 没有数据要发，也必须参加。
-    aclshmem_barrier_all();
 }
 
 @% include 'parts/launch.cpp' %@

@@ -32,8 +32,7 @@ ACLSHMEM_DEVICE __gm__ int32_t *slot_of(GM_ADDR flags, int piece)
            (piece * GetBlockNum() + GetBlockIdx()) * @{ OP }@_FLAG_INTERVAL;
 }
 
-// 经 UB 分块写 count 个元素到 peer，尾块按实际长度；返回时数据已离开 UB。
-@% set direction = 'put' %@
+@% set directions = ['put'] %@
 @% include 'parts/copy_tiles.cpp' %@
 
 template <typename T>
@@ -46,12 +45,14 @@ template <typename T>
 
     // 所有 PE 都进入这一轮，才能覆盖它们的输出：上一轮的结果可能还在被读取。
     aclshmem_barrier_all();
+    TilePipe<T> tiles;
+    tiles.begin();
     if (my_pe == root) {
         // AIV 的起点各不相同：各条链路从一开始就都有数据。
         for (int step = 0; step < n_pes; ++step) {
             const int peer = static_cast<int>((GetBlockIdx() + step) % n_pes);
             const Share piece = piece_of(elements, peer, n_pes);
-            put_tiles(target + piece.offset, source + piece.offset, piece.length, peer);
+            tiles.put(target + piece.offset, source + piece.offset, piece.length, peer);
             // 数据先到，信号后到。
             aclshmemx_mte_quiet();
             aclshmemx_signal_op(slot_of(flags, peer), magic, ACLSHMEM_SIGNAL_SET, peer);
@@ -63,15 +64,15 @@ template <typename T>
     const Share mine = piece_of(elements, my_pe, n_pes);
     for (int step = 1; step < n_pes; ++step) {
         const int peer = (my_pe + step) % n_pes;
-        put_tiles(target + mine.offset, target + mine.offset, mine.length, peer);
+        tiles.put(target + mine.offset, target + mine.offset, mine.length, peer);
         aclshmemx_mte_quiet();
         aclshmemx_signal_op(slot_of(flags, my_pe), magic, ACLSHMEM_SIGNAL_SET, peer);
     }
+    tiles.end();
+    // 各 AIV 等齐自己的部分；kernel 结束时本 PE 的输出就完整了。
     for (int piece = 0; piece < n_pes; ++piece) {
         aclshmem_signal_wait_until(slot_of(flags, piece), ACLSHMEM_CMP_GE, magic);
     }
-    // 本 PE 的每个 AIV 都等齐，输出才完整。
-    aclshmem_barrier_all();
 }
 
 @% include 'parts/launch.cpp' %@

@@ -8,8 +8,7 @@
 
 @% include 'parts/slot.cpp' %@
 
-// 经 UB 分块写 count 个元素到 peer，尾块按实际长度；返回时数据已离开 UB。
-@% set direction = 'put' %@
+@% set directions = ['put'] %@
 @% include 'parts/copy_tiles.cpp' %@
 
 template <typename T>
@@ -25,13 +24,15 @@ template <typename T>
 
     // 所有 PE 都进入这一轮，才能覆盖它们的输出：上一轮的结果可能还在被读取。
     aclshmem_barrier_all();
-    put_tiles(target, source, mine.length, next);
+    TilePipe<T> tiles;
+    tiles.begin();
+    tiles.put(target, source, mine.length, next);
     // 数据先到，信号后到。
     aclshmemx_mte_quiet();
     aclshmemx_signal_op(slot_of(flags, my_pe), magic, ACLSHMEM_SIGNAL_SET, next);
+    tiles.end();
+    // 各 AIV 等到自己的那一段；kernel 结束时本 PE 的输出就完整了。
     aclshmem_signal_wait_until(slot_of(flags, previous), ACLSHMEM_CMP_GE, magic);
-    // 本 PE 的每个 AIV 都等到，输出才完整。
-    aclshmem_barrier_all();
 }
 
 @% include 'parts/launch.cpp' %@

@@ -11,12 +11,7 @@ constexpr int TAKEN = 1;
 
 @% include 'parts/slot.cpp' %@
 
-// 经 UB 分块写 count 个元素到 peer，尾块按实际长度；返回时数据已离开 UB。
-@% set direction = 'put' %@
-@% include 'parts/copy_tiles.cpp' %@
-
-// 经 UB 分块从 peer 读 count 个元素，尾块按实际长度；返回时数据已离开 UB。
-@% set direction = 'get' %@
+@% set directions = ['put', 'get'] %@
 @% include 'parts/copy_tiles.cpp' %@
 
 template <typename T>
@@ -32,19 +27,22 @@ template <typename T>
 
     // 所有 PE 都进入这一轮：对端的输入已就绪，对端的输出可以覆盖。
     aclshmem_barrier_all();
-    put_tiles(put_row, source, mine.length, next);
+    TilePipe<T> tiles;
+    tiles.begin();
+    tiles.put(put_row, source, mine.length, next);
     // 数据先到，信号后到。
     aclshmemx_mte_quiet();
     aclshmemx_signal_op(slot_of(flags, ARRIVED), magic, ACLSHMEM_SIGNAL_SET, next);
 
-    get_tiles(get_row, source, mine.length, next);
+    tiles.get(get_row, source, mine.length, next);
     aclshmemx_mte_quiet();
     aclshmemx_signal_op(slot_of(flags, TAKEN), magic, ACLSHMEM_SIGNAL_SET, next);
+
+    tiles.end();
 
     // 上一个 PE 写完了给我的一行，也读完了我的输入：输出完整，输入可以改写。
     aclshmem_signal_wait_until(slot_of(flags, ARRIVED), ACLSHMEM_CMP_GE, magic);
     aclshmem_signal_wait_until(slot_of(flags, TAKEN), ACLSHMEM_CMP_GE, magic);
-    aclshmem_barrier_all();
 }
 
 @% include 'parts/launch.cpp' %@

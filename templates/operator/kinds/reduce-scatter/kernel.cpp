@@ -5,8 +5,7 @@
 
 @% include 'parts/share.cpp' %@
 
-// 经 UB 分块写 count 个元素到 peer，尾块按实际长度；返回时数据已离开 UB。
-@% set direction = 'put' %@
+@% set directions = ['put'] %@
 @% include 'parts/copy_tiles.cpp' %@
 
 template <typename T>
@@ -19,7 +18,9 @@ template <typename T>
     __gm__ T *target = reinterpret_cast<__gm__ T *>(output) + mine.offset;
 
     // 自己的贡献就是初值，不必先清零。
-    put_tiles(target, source + my_pe * elements, mine.length, my_pe);
+    TilePipe<T> tiles;
+    tiles.begin();
+    tiles.put(target, source + my_pe * elements, mine.length, my_pe);
     aclshmemx_mte_quiet();
     // 初值都写完了，别人才能往上加。
     aclshmem_barrier_all();
@@ -28,8 +29,9 @@ template <typename T>
     SetAtomicAdd<T>();
     for (int step = 1; step < n_pes; ++step) {
         const int peer = (my_pe + step) % n_pes;
-        put_tiles(target, source + peer * elements, mine.length, peer);
+        tiles.put(target, source + peer * elements, mine.length, peer);
     }
+    tiles.end();
     aclshmemx_mte_quiet();
     SetAtomicNone();
     // 所有加法都到齐，输出才可读。
