@@ -105,7 +105,7 @@ def invented(context: Context) -> Iterator[Hit]:
 
 
 def mismatched(context: Context) -> Iterator[Hit]:
-    """A case whose PEs, dtype or shape here are not those of the matrix: in a report, or in the design."""
+    """A case whose PEs, dtype or shape here are not those of the matrix, in a report or in the design; one told twice."""
     if context.project is None:
         return
     found = matrix_of(context.project)
@@ -114,7 +114,14 @@ def mismatched(context: Context) -> Iterator[Hit]:
     by_id = {case.id: case for case in found.cases if case.id}
     report = report_of(context)
     if report is not None:
+        seen_before: dict[str, CaseRow] = {}
         for row in listed(report):
+            if row.id in seen_before:
+                note = {"zh": "另一行在这里", "en": "the other row"}
+                related = (Related(*seen_before[row.id].place("id"), note),)
+                yield Hit(*row.place("id"), "twice", {"name": row.id}, related=related)
+                continue
+            seen_before[row.id] = row
             case = by_id.get(row.id)
             if case is None:
                 continue
@@ -206,7 +213,8 @@ def results(context: Context) -> Iterator[Hit]:
             meant = "" if "/" in row.result else meant
             place = row.place("result", "id")
             fix = Fix((Edit(*place, meant),)) if meant and "result" in row.places else None
-            yield Hit(*place, "near" if fix else "default", {"name": row.id, "value": row.result, "right": meant}, fix)
+            message = "near" if fix else "default" if row.result else "none"
+            yield Hit(*place, message, {"name": row.id, "value": row.result, "right": meant}, fix)
         elif row.result == "BLOCKED" and not _reasoned(context, row):
             yield Hit(*row.place("result"), "reason", {"name": row.id})
 

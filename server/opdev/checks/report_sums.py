@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from opdev.checks.case_lists import design
 from opdev.checks.report_cases import DOTS, RESULTS, line_end, listed, report_of, top_of
 from opdev.design.document import DesignDocument
+from opdev.facts.cases import matrix_of
 from opdev.facts.report_tables import Grid, empty, plain
 from opdev.facts.reports import SUMMARY_ROWS, CorrectnessReport, Summary
 from opdev.rules.context import Context
@@ -22,7 +23,6 @@ def summary(context: Context) -> Iterator[Hit]:
     if report is None:
         return
     known = report.summary
-    rows = listed(report)
     counts = _counts(report)
     if known is None:
         yield Hit(*top_of(context), "absent")
@@ -35,12 +35,17 @@ def summary(context: Context) -> Iterator[Hit]:
     if report.cases is not None:
         note = {"zh": "逐条结果在这里", "en": "the results one by one"}
         related = (Related(*report.cases.header, note),)
-    dotted = len(rows) < len(report.rows) or not rows
+    told = False
     for name, figure in known.figures.items():
-        if name == "rate" or (figure.whole is None and figure.value is None):
-            continue
-        right = counts[name]
-        if not dotted and figure.whole != right and all(r.result in RESULTS for r in rows):
+        if figure.value is None:
+            told = True
+            yield Hit(figure.start, figure.end, "unread", {"name": _SUMMARY_TITLES[name], "value": figure.text})
+    # While a row is missing, there twice or without a verdict, it is the table that is to be mended.
+    whole = _whole(context, report)
+    for name, figure in known.figures.items():
+        right = counts.get(name)
+        if whole and right is not None and figure.value is not None and figure.whole != right:
+            told = True
             fix = Fix((Edit(figure.start, figure.end, str(right)),))
             yield Hit(
                 figure.start,
@@ -51,7 +56,22 @@ def summary(context: Context) -> Iterator[Hit]:
                 None,
                 related,
             )
-    yield from _sums(known)
+    # What follows from a number that is told is no further mistake.
+    if not told:
+        yield from _sums(known)
+
+
+def _whole(context: Context, report: CorrectnessReport) -> bool:
+    """Whether the table has each case once, with a verdict: only then its rows can be counted."""
+    rows = listed(report)
+    names = [row.id for row in rows]
+    found = matrix_of(context.project) if context.project is not None else None
+    return (
+        bool(rows)
+        and len(rows) == len(report.rows) == len(set(names))
+        and all(row.result in RESULTS for row in rows)
+        and (found is None or {case.id for case in found.cases if case.id} <= set(names))
+    )
 
 
 def _counts(report: CorrectnessReport) -> dict[str, int]:
@@ -99,7 +119,7 @@ def invariants(context: Context) -> Iterator[Hit]:
             if empty(row.note or "") and len(said) <= len("未验证") + 2:
                 yield Hit(*place, "reason", {"name": row.text})
         elif said not in ("PASS", "FAIL"):
-            yield Hit(*place, "result", {"name": row.text, "value": said})
+            yield Hit(*place, "result" if said else "none", {"name": row.text, "value": said})
     document = design(context)
     if document is not None and report.invariant_table is not None:
         yield from _forgotten(document, report, report.invariant_table)

@@ -77,8 +77,10 @@ def consistency(context: Context) -> Iterator[Hit]:
     if table is None:
         yield Hit(*context.file.source.line_range(0), "absent")
         return
-    if len(report.consistency) != len(CHECKS):
-        yield Hit(*table.header, "count", {"count": len(report.consistency)}, _rows(context, report))
+    count = len(report.consistency)
+    if count != len(CHECKS):
+        message = "count" if count < len(CHECKS) else "more"
+        yield Hit(*table.header, message, {"count": count}, _rows(context, report))
     for row in report.consistency:
         said = row.result or ""
         if said in ("PASS", "FAIL"):
@@ -88,7 +90,7 @@ def consistency(context: Context) -> Iterator[Hit]:
             severity = "warning" if not empty(row.note or "") or len(said) > 6 else None
             yield Hit(*place, "unfit", {"name": row.name}, None, severity)  # type: ignore[arg-type]  # one of two literals
         else:
-            yield Hit(*place, "result", {"name": row.name, "value": said})
+            yield Hit(*place, "result" if said else "none", {"name": row.name, "value": said})
 
 
 def _rows(context: Context, report: ReviewReport) -> Fix | None:
