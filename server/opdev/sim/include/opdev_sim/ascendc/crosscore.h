@@ -21,12 +21,12 @@ namespace opdev_sim {
 
 constexpr int cross_flags = 16;
 
-// The counters of one launch.  Vector core s of block b is core b * (1 + subs) + 1 + s, its cube core b * (1 + subs).
+// The counters of one launch.  Core b * 3 is the cube core of block b, the two behind it are its vector cores; those a
+// kernel does not have are never asked.
 class CrossCore {
 public:
-    CrossCore(int64_t blocks, int64_t subs)
-        : blocks_(blocks), subs_(subs), inbox_(static_cast<size_t>(blocks * (1 + subs) * cross_flags)),
-          gathered_(inbox_.size())
+    explicit CrossCore(int64_t blocks)
+        : blocks_(blocks), inbox_(static_cast<size_t>(blocks * cores_of_block * cross_flags)), gathered_(inbox_.size())
     {
     }
 
@@ -35,28 +35,28 @@ public:
     void set(int mode, int flag)
     {
         const Block &block = current();
-        const int64_t first = block.block_idx * (1 + subs_);
+        const int64_t first = block.block_idx * cores_of_block;
         if (mode == 2) {
             if (block.is_aic) {
-                for (int64_t sub = 0; sub < subs_; ++sub) {
+                for (int64_t sub = 0; sub < cores_of_block - 1; ++sub) {
                     raise(first + 1 + sub, flag);
                 }
-            } else if (gather(first, flag, subs_)) {
+            } else if (gather(first, flag, block.sub_block_num)) {
                 raise(first, flag);
             }
         } else if (mode == 1) {
-            if (gather(first + 1, flag, subs_)) {
-                for (int64_t sub = 0; sub < subs_; ++sub) {
+            if (gather(first + 1, flag, block.sub_block_num)) {
+                for (int64_t sub = 0; sub < block.sub_block_num; ++sub) {
                     raise(first + 1 + sub, flag);
                 }
             }
         } else {
-            const int64_t width = block.is_aic ? 1 : subs_;
+            const int64_t width = block.is_aic ? 1 : block.sub_block_num;
             const int64_t offset = block.is_aic ? 0 : 1;
             if (gather(offset, flag, blocks_ * width)) {
                 for (int64_t other = 0; other < blocks_; ++other) {
                     for (int64_t sub = 0; sub < width; ++sub) {
-                        raise(other * (1 + subs_) + offset + sub, flag);
+                        raise(other * cores_of_block + offset + sub, flag);
                     }
                 }
             }
@@ -75,7 +75,7 @@ public:
             const std::lock_guard<std::mutex> guard(lock);
             std::shared_ptr<CrossCore> &table = tables[block.launch];
             if (table == nullptr) {
-                table = std::make_shared<CrossCore>(block.block_num, block.sub_block_num);
+                table = std::make_shared<CrossCore>(block.block_num);
             }
             held = table;
             while (tables.size() > launches_kept) {
@@ -88,6 +88,7 @@ public:
 
 private:
     static constexpr size_t launches_kept = 64;
+    static constexpr int64_t cores_of_block = 3;
 
     int32_t *slot(std::vector<int32_t> &table, int64_t core, int flag)
     {
@@ -96,7 +97,7 @@ private:
     int64_t self() const
     {
         const Block &block = current();
-        return block.block_idx * (1 + subs_) + (block.is_aic ? 0 : 1 + block.sub_block_idx);
+        return block.block_idx * cores_of_block + (block.is_aic ? 0 : 1 + block.sub_block_idx);
     }
     void raise(int64_t core, int flag)
     {
@@ -111,7 +112,6 @@ private:
     }
 
     int64_t blocks_;
-    int64_t subs_;
     std::vector<int32_t> inbox_;
     std::vector<int32_t> gathered_;
 };
