@@ -53,7 +53,7 @@ def changed(file: File, intake: Intake | None, values: Mapping[str, object]) -> 
 
     ``intake`` is the record the file has; without one it is added behind what is there.
     """
-    changes = edits(file, intake, values) if intake is not None else _added(file, values)
+    changes = edits(file, intake, values) if intake is not None and intake.node.children else _added(file, values)
     return None if changes is None else applied(file.data, changes)
 
 

@@ -93,9 +93,15 @@ def _expanded(path: str, environ: Mapping[str, str]) -> str:
 def _repositories(recorded: str, cwd: str, named: str, root: str) -> list[tuple[str, str]]:
     """(how it is known, folder) of what may be the SHMEM repository, the first that is one being it."""
     found = [("record", recorded), ("folder", cwd), ("below", f"{cwd.rstrip('/')}/shmem"), ("environment", named)]
-    if root:
-        found.append(("operator", root.rpartition("/")[0].rpartition("/")[0]))
+    found.append(("operator", holder_of(root) or holder_of(cwd)))
     return [(origin, path.rstrip("/")) for origin, path in found if path.startswith("/") and path.rstrip("/")]
+
+
+def holder_of(path: str) -> str:
+    """The folder that holds the ``custom-ops`` or ``examples`` a path is or lies in; empty where it lies in neither."""
+    parts = path.split("/")
+    at = next((i for i in range(len(parts) - 1, 0, -1) if parts[i] in ("custom-ops", "examples")), 0)
+    return "/".join(parts[:at])
 
 
 def _is_repository(kinds: Mapping[str, str], folder: str) -> bool:

@@ -48,7 +48,9 @@ class Existing:
         """The values that stand: those nothing is wrong with."""
         if self.intake is None:
             return {}
-        wrong = {p.field for p in self.intake.problems}
+        wrong = {p.field for p in self.intake.problems} | {"askquestion_completed", "cann_set_env_pending"}
+        if self.intake.flag("cann_set_env_pending"):
+            wrong |= {"cann_set_env", "cann_source_mode"}
         return {key: value for key, value in self.values.items() if key in FIELDS and key not in wrong}
 
     @property

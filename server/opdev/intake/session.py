@@ -19,7 +19,7 @@ from opdev.intake import recording
 from opdev.intake.answers import Given, read_answers, template
 from opdev.intake.form import Form, LeftError
 from opdev.intake.model import Probe, Remark, UsageError
-from opdev.intake.probes import probe, with_torch
+from opdev.intake.probes import holder_of, probe, with_torch
 from opdev.intake.questions import questions
 from opdev.intake.recording import Existing, RecordError
 from opdev.intake.resolving import Resolved, Setting, resolve
@@ -191,12 +191,15 @@ class Session:
 
     def _known_root(self, known: Probe) -> str:
         """The folder of an operator of that name that is there already."""
-        base = known.shmem_repo or self.cwd
+        base = known.shmem_repo or holder_of(self.cwd) or self.cwd
         return next((p for f in _FOLDERS.values() if os.path.isdir(p := f"{base}/{f}/{self.name}")), "")
 
     def _new_root(self, found: Resolved) -> str:
         repo = str(found.values["shmem_repo"])
-        base = next((p for p in (repo, self.probe.shmem_repo) if p.startswith("/") and os.path.isdir(p)), self.cwd)
+        base = next(
+            (p for p in (repo, self.probe.shmem_repo, holder_of(self.cwd)) if p.startswith("/") and os.path.isdir(p)),
+            self.cwd,
+        )
         return f"{base.rstrip('/')}/{_FOLDERS[str(found.values['build_mode'])]}/{found.values['op_name']}"
 
     def _engine(self) -> tuple[str, ...]:
