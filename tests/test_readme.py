@@ -73,7 +73,12 @@ def test_every_option_named_is_one(readme):
         | options(help_of("opdev.lsp.cli"))
         | options(help_of("opdev.cli", "rule", "new"))
         | options(help_of("opdev.cli", "gate"))
-        | {o for command in ("run", "show", "stop", "doctor") for o in options(help_of("opdev.cli", command))}
+        | options(help_of("opdev.cli", "sim", "exec"))
+        | {
+            o
+            for command in ("run", "show", "stop", "doctor", "new", "update")
+            for o in options(help_of("opdev.cli", command))
+        }
     )
 
     assert options(readme) - known == set()
