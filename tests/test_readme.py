@@ -73,6 +73,7 @@ def test_every_option_named_is_one(readme):
         | options(help_of("opdev.lsp.cli"))
         | options(help_of("opdev.cli", "rule", "new"))
         | options(help_of("opdev.cli", "gate"))
+        | options(help_of("opdev.cli", "intake"))
         | options(help_of("opdev.cli", "sim", "exec"))
         | {
             o
