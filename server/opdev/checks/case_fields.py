@@ -1,4 +1,4 @@
-"""Single cases: a scale that its bytes do not have, a category nobody knows, an id that misleads."""
+"""Single cases: a field without a usable value, a scale its bytes do not have, a category nobody knows, an id that misleads."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from opdev.checks.case_lists import COMPUTES, TIERS, design, matrix, op_kind, own_cases
-from opdev.design.dtypes import fold_dtype
-from opdev.facts.cases import Case, Place
+from opdev.design.dtypes import GENERIC, fold_dtype
+from opdev.facts.cases import Case, Place, cases_of
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 
@@ -18,6 +18,7 @@ _CATEGORY_OF = {
     "边界": "boundary", "edge": "boundary", "tail": "boundary", "corner": "boundary", "压力": "stress", "repeat": "stress",
     "性能": "performance", "perf": "performance", "bandwidth": "performance", "benchmark": "performance",
 }  # fmt: skip
+_NEEDED = ("id", "n_pes", "dtype", "rtol", "atol")
 _BAD = re.compile(r"[^\w.+-]+|^\.+$")
 _PES_IN_ID = re.compile(r"(?:^|[_-])(\d{1,3})pes?(?=[_-]|$)", re.IGNORECASE)
 _DTYPE_IN_ID = re.compile(
@@ -30,22 +31,65 @@ _DIVIDES = re.compile(
 _DENIED = re.compile(r"不|无需|无须|\b(?:not|no)\b")
 
 
+def incomplete(context: Context) -> Iterator[Hit]:
+    """A case without an id, a PE count, a dtype or a tolerance, or with one that cannot be read."""
+    found = cases_of(context.file)
+    for case in found.cases if found is not None and found.complete else ():
+        missing = [name for name in _NEEDED if _said(context, case, name) == "" or not _known(case, name)]
+        unread = [name for name in _NEEDED if name in case.places and name not in missing and not _usable(case, name)]
+        if missing:
+            place = case.places.get("id", (case.start, case.start + 1))
+            names = ", ".join("case_id" if name == "id" else name for name in missing)
+            yield Hit(*place, args={"missing": names})
+        for name in unread:
+            args = {"name": case.id, "field": name, "value": _said(context, case, name)}
+            yield Hit(*case.places[name], f"unread-{'tolerance' if name.endswith('tol') else name}", args)
+
+
+def _said(context: Context, case: Case, name: str) -> str | None:
+    """A field's value as written, without quotes; None where the case itself has no such field."""
+    place = case.places.get(name)
+    if place is None:
+        return None
+    said = context.file.source.text(*place).strip().strip("\"'").strip()
+    return "" if said in ("null", "~", "[]", "None") else said
+
+
+def _known(case: Case, name: str) -> bool:
+    """Whether a case has a field, or all cases of the file together do."""
+    return name in case.places or bool(case.id if name == "id" else getattr(case, name) is not None)
+
+
+def _usable(case: Case, name: str) -> bool:
+    if name == "n_pes":
+        return bool(case.n_pes)
+    if name == "dtype":
+        return fold_dtype(case.dtype or "") is not None or GENERIC.match(case.dtype or "") is not None
+    return name == "id" or getattr(case, name) is not None
+
+
 def scale_label(context: Context) -> Iterator[Hit]:
-    """A scale its bytes per PE do not have."""
+    """A scale that is none of the four, or that its bytes per PE do not have."""
     cases = own_cases(context)
     if not cases or op_kind(context) in COMPUTES:
         return
     for case in cases:
         label, right = (case.scale or "").upper(), case.tier
-        if label not in TIERS or right is None or label == right or "scale" not in case.places:
+        if not label or label == right or "scale" not in case.places or (label in TIERS and right is None):
             continue
-        args = {"name": case.id, "value": label, "right": right, "bytes": _shown(case.bytes_per_pe or 0)}
-        yield Hit(*case.places["scale"], args=args, fix=_written(context, case.places["scale"], right))
+        args = {"name": case.id, "value": case.scale, "right": right, "bytes": _shown(case.bytes_per_pe or 0)}
+        fix = _written(context, case.places["scale"], right) if right is not None else None
+        yield Hit(*case.places["scale"], "default" if label in TIERS else "unknown", args, fix)
 
 
 def unknown_category(context: Context) -> Iterator[Hit]:
-    """A category that is none of the four, and a scale that is none."""
-    for case in own_cases(context):
+    """A category that is none of the four, or none where the other cases have one."""
+    cases = own_cases(context)
+    if any(case.category is None for case in cases) and any(case.category is not None for case in cases):
+        for case in cases:
+            if case.category is None:
+                yield Hit(*case.place("category"), "missing", {"name": case.id})
+    for case in cases:
         if case.category is not None and case.category not in CATEGORIES and "category" in case.places:
             nearest = nearest_category(case.category)
             fix = _written(context, case.places["category"], nearest) if nearest else None
@@ -74,7 +118,7 @@ def malformed_id(context: Context) -> Iterator[Hit]:
             yield Hit(*case.places["id"], "default", {"name": case.id, "bad": bad.group(), "right": right}, fix)
             continue
         pes = _PES_IN_ID.search(case.id)
-        if pes and case.n_pes is not None and int(pes.group(1)) != case.n_pes:
+        if pes and case.n_pes and int(pes.group(1)) != case.n_pes:
             yield _contradicts(case, pes.group().strip("_-"), "n_pes", str(case.n_pes))
         dtype = _DTYPE_IN_ID.search(case.id)
         own = fold_dtype(case.dtype or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from opdev.checks.case_fields import CATEGORIES
 from opdev.checks.case_lists import COMPUTES, TIERS, data_dtypes, design, matrix, op_kind, scale_of
 from opdev.design.dtypes import fold_dtype
 from opdev.facts.cases import Case, CaseList
@@ -78,7 +79,8 @@ def pe_counts(context: Context) -> Iterator[Hit]:
 def functional(context: Context) -> Iterator[Hit]:
     """Fewer functional cases (large performance ones counted) than four shapes for each dtype."""
     found = matrix(context)
-    if found is None or not found.cases or any(c.category is None for c in found.cases):
+    # A category that is missing or misspelt is told, and may be the one that is counted.
+    if found is None or not found.cases or any(c.category not in CATEGORIES for c in found.cases):
         return
     counted = [
         c for c in found.cases if c.category == "functional" or (c.category == "performance" and scale_of(c) == "L")

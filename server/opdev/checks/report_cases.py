@@ -20,6 +20,7 @@ from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 
 _SHOWN = 5
+_CATEGORIES = frozenset(CATEGORIES)
 DOTS = ("...", "…", "……", "⋮")
 RESULTS = ("PASS", "FAIL", "BLOCKED")
 _MEANT = {
@@ -126,7 +127,7 @@ def mismatched(context: Context) -> Iterator[Hit]:
             if case is None:
                 continue
             seen: tuple[tuple[str, object, object], ...] = (
-                ("n_pes", row.n_pes, case.n_pes),
+                ("n_pes", row.n_pes, case.n_pes or None),
                 ("dtype", fold_dtype(row.dtype or ""), fold_dtype(case.dtype or "")),
                 ("category", row.category or None, case.category),
                 ("scale", (row.scale or "").upper() or None, (case.scale or "").upper() or None),
@@ -144,10 +145,13 @@ def mismatched(context: Context) -> Iterator[Hit]:
         if case is None:
             continue
         pairs: tuple[tuple[str, object, object], ...] = (
-            ("n_pes", mine.n_pes, case.n_pes),
+            ("n_pes", mine.n_pes, case.n_pes or None),
             ("dtype", fold_dtype(mine.dtype or ""), fold_dtype(case.dtype or "")),
-            # What is no category, or none yet, is told by the design's own rules.
-            ("category", mine.category if mine.category in CATEGORIES else None, case.category),
+            # What is no category, or none yet, is told where it stands.
+            (
+                "category",
+                *((mine.category, case.category) if {mine.category, case.category} <= _CATEGORIES else (None, None)),
+            ),
             ("shape", mine.elements, case.elements),
         )
         for field, here, there in pairs:
