@@ -109,6 +109,7 @@ void issue(Engine engine, void *dst, const void *src, Rows rows, int peer, const
     Block &b = current();
     b.site = at;
     if (rows.rows == 0 || rows.length == 0) return;
+    world.control->moves.fetch_add(1);
     bool from_ub = in_ub(src);
     if (!from_ub)
         for (uint64_t i = 0; i < rows.rows; i++) check_read(static_cast<const uint8_t *>(src) + i * rows.src_stride, rows.length, what, at);
@@ -148,6 +149,7 @@ void move(void *dst, const void *src, Rows rows, const char *what, Site at)
 {
     Block &b = current();
     b.site = at;
+    world.control->moves.fetch_add(1);
     if (!in_ub(src))
         for (uint64_t i = 0; i < rows.rows; i++) check_read(static_cast<const uint8_t *>(src) + i * rows.src_stride, rows.length, what, at);
     bool to_ub = in_ub(dst);

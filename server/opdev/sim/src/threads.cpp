@@ -101,13 +101,31 @@ void record(Thread *t, Element type, uint64_t offset, int cmp, uint64_t bits, co
     copy_text(t->kernel, sizeof t->kernel, current().kernel);
 }
 
+// Time in which nothing happened in any PE: no wait ended or began, no transfer was made.  A slow machine is not a fault.
+class Standstill {
+public:
+    bool too_long()
+    {
+        uint64_t moves = world.control->moves.load();
+        if (moves != moves_) {
+            moves_ = moves;
+            since_ = time(nullptr);
+        }
+        return time(nullptr) - since_ > timeout_seconds();
+    }
+
+private:
+    uint64_t moves_ = world.control->moves.load();
+    time_t since_ = time(nullptr);
+};
+
 [[noreturn]] void too_long(const char *what, Site at)
 {
     print_waits();
     fault(kind::timeout, at,
-          "%s has waited for over %d s and other code still runs: a peer that never signals, or a kernel that spins on memory "
-          "(OPDEV_SIM_TIMEOUT sets the limit)",
-          "%s 已等待超过 %d 秒，而其他代码仍在运行：对端一直没有发信号，或有核在内存上空转（上限由 OPDEV_SIM_TIMEOUT 设置）", what, timeout_seconds());
+          "%s has waited for over %d s in which no PE got anywhere, and other code still runs: a kernel that spins on memory, or one "
+          "that computes for very long (OPDEV_SIM_TIMEOUT sets the limit)",
+          "%s 已等待超过 %d 秒，其间所有 PE 均无进展，而仍有代码在运行：有核在内存上空转，或单次计算过久（上限由 OPDEV_SIM_TIMEOUT 设置）", what, timeout_seconds());
 }
 
 }  // namespace
@@ -119,13 +137,13 @@ void wait_word(Word &word, int cmp, uint32_t value, const char *what, Site at, i
     record(t, Element::u32, offset_of(&word), cmp, value, what, at, team);
     set_state(t, ThreadState::waiting);
     look_for_deadlock();
-    time_t start = time(nullptr);
+    Standstill still;
     for (;;) {
         uint32_t seen = word.load();
         if (holds(Element::u32, &seen, cmp, value)) break;
         sleep_on(word, seen, 200);
         // Streams and hosts may wait as long as kernels run; a kernel's own waits have their limit in wait_until.
-        if (t->role == Role::block && time(nullptr) - start > timeout_seconds()) too_long(what, at);
+        if (t->role == Role::block && still.too_long()) too_long(what, at);
     }
     set_state(t, ThreadState::running);
 }
@@ -150,7 +168,7 @@ uint64_t wait_until(Element type, const void *p, int cmp, uint64_t bits, const c
         signal_waited(p, seen);
         return seen;
     }
-    time_t start = time(nullptr);
+    Standstill still;
     int of = mapped(p) ? owner(p) : -1;
     if (of < 0) {
         // Memory of this process alone: looked at again every millisecond, and no part of the wait graph.
@@ -158,7 +176,7 @@ uint64_t wait_until(Element type, const void *p, int cmp, uint64_t bits, const c
             timespec nap{0, 1000000};
             nanosleep(&nap, nullptr);
             seen = value();
-            if (time(nullptr) - start > timeout_seconds()) too_long(what, at);
+            if (still.too_long()) too_long(what, at);
         }
         return seen;
     }
@@ -174,7 +192,7 @@ uint64_t wait_until(Element type, const void *p, int cmp, uint64_t bits, const c
         if (holds(type, &seen, cmp, bits)) break;
         // Short, because a plain store of user code tells nobody.
         sleep_on(where.epoch, epoch, 20);
-        if (time(nullptr) - start > timeout_seconds()) too_long(what, at);
+        if (still.too_long()) too_long(what, at);
     }
     set_state(t, ThreadState::running);
     where.sleepers.fetch_sub(1);
@@ -187,7 +205,7 @@ void polled(const void *p, Site at)
     thread_local const void *place = nullptr;
     thread_local uint32_t looks = 0;
     thread_local uint64_t content = 0;
-    thread_local time_t since = 0;
+    thread_local Standstill still;
     uint64_t now = *static_cast<const volatile uint8_t *>(p);
     if (p != place || now != content) {
         place = p;
@@ -196,10 +214,10 @@ void polled(const void *p, Site at)
         return;
     }
     if (++looks < 64) return;
-    if (looks == 64) since = time(nullptr);
+    if (looks == 64) still = Standstill();
     timespec nap{0, looks < 512 ? 20000 : 500000};
     nanosleep(&nap, nullptr);
-    if (time(nullptr) - since > timeout_seconds()) too_long("a polling loop", at);
+    if (still.too_long()) too_long("a polling loop", at);
 }
 
 }  // namespace opdev_sim
