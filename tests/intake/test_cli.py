@@ -228,3 +228,14 @@ def test_nothing_heavy_is_imported():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_gate_of_an_operator_on_the_stand_in_needs_no_cann(machine, run, five):
+    run(**{**five, "cann": "/nowhere/set_env.sh", "semantics": "put", "conda": "none"})
+    gate = [sys.executable, "-m", "opdev.cli", "gate", "0", "--lang", "en"]
+    closed = subprocess.run(gate, capture_output=True, text=True, check=False)
+    (machine.op / "opdev.toml").write_text('[run]\nexecutor = "sim"\n', encoding="utf-8")
+    opened = subprocess.run(gate, capture_output=True, text=True, check=False)
+
+    assert (closed.returncode, opened.returncode) == (1, 0)
+    assert 'executor = "sim"' in closed.stdout
