@@ -26,7 +26,7 @@ def run(capsys, *argv):
         (["My-Op", *BASE], "my_op would do"),
         (["9op", *BASE], "my_op would do"),
         (["../x", *BASE], "x would do"),
-        (["x" * 49, *BASE], "at most 48"),
+        (["x" * 33, *BASE], "at most 32"),
         (["scripts", *BASE], "shared folder"),
         (["template", *BASE], "C++ keyword"),
         (["op", "--kind", "custom", "--dtypes", "fp17"], "fp17 is no dtype"),

@@ -18,12 +18,14 @@ from opdev.lint.session import Session
 from opdev.scaffold import cases as case_matrix
 from opdev.scaffold import kinds
 from opdev.scaffold.dtypes import DTYPES
-from opdev.scaffold.options import KINDS, Options
+from opdev.scaffold.options import KINDS, LONGEST_NAME, Options
 from opdev.scaffold.render import render
 from opdev.scaffold.texts import ScaffoldError
 from opdev.source import Source
 from opdev.syntax.file import File
 from opdev.syntax.tree import errors
+
+WIDE = re.compile(r"[\u2e80-\uffee]")
 
 
 def options(kind, dtypes=("float16",), **given):
@@ -48,6 +50,16 @@ def test_operators_are_free_of_findings(made):
 
     assert len(files) >= 17
     assert found == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_longest_name_keeps_lines_short(kind):
+    named = Options("n" * LONGEST_NAME, kind, ("float16", "float32"), torch=True, shmem_repo="/s", skills_root="/s")
+
+    for file in render(named):
+        if file.path.endswith((".cpp", ".h")):
+            wide = [line for line in file.text.splitlines() if len(line) + len(WIDE.findall(line)) > 120]
+            assert wide == [], file.path
 
 
 def test_the_design_has_no_problems_of_any_severity(made):

@@ -15,7 +15,7 @@ from opdev.scaffold.texts import ScaffoldError
 KINDS = ("allgather", "alltoall", "alltoallv", "reduce-scatter", "broadcast", "put-get", "custom")
 BUILD_MODES = ("independent_project", "in_tree_example")
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
-LONGEST_NAME = 48
+LONGEST_NAME = 32
 # Names the shared folders have, and words C++ would not take as a namespace or function.
 _TAKEN = frozenset({
     "scripts", "torch_binding", "build", "data", "output", "docs", "src", "baseline", "examples", "test", "tests",

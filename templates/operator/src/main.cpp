@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// @{ op }@ 的主程序：初始化、准备数据、启动 kernel、写出结果。比对由 scripts/check_result.py 负责。
+// @{ op }@ 的主程序：初始化、准备数据、启动 kernel、写出结果。
+// 比对由 scripts/check_result.py 负责。
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -110,7 +111,8 @@ int prepare(const Options &opt, Buffers *buf)
     ACL_CHECK_WITH_RET(upload(opt.data_dir + "/input" + suffix, input_bytes(opt), &buf->input), 1);
 @% endif %@
 @% if has_plan %@
-    ACL_CHECK_WITH_RET(upload(opt.data_dir + "/plan" + suffix, sizeof(@{ Op }@Plan) * opt.n_pes, &buf->plan), 1);
+    const size_t plan_bytes = sizeof(@{ Op }@Plan) * opt.n_pes;
+    ACL_CHECK_WITH_RET(upload(opt.data_dir + "/plan" + suffix, plan_bytes, &buf->plan), 1);
 @% endif %@
     // 初值对所有 PE 可见之后才能启动。
     aclshmem_barrier_all();
@@ -210,8 +212,8 @@ int run(const Options &opt)
 int main(int argc, char *argv[])
 {
     if (argc != ARGUMENTS + 1) {
-        std::cerr << "用法: @{ op }@ <PE 数> <PE> <ipport> <NPU> <数据目录> <输出目录> <元素数> <dtype>"
-                     " <次数> <热身次数>@{ ' <root>' if kind == 'broadcast' }@\n";
+        std::cerr << "用法: @{ op }@ <PE 数> <PE> <ipport> <NPU> <数据目录> <输出目录>"
+                     " <元素数> <dtype> <次数> <热身次数>@{ ' <root>' if kind == 'broadcast' }@\n";
         return 1;
     }
     const Options opt{std::atoi(argv[1]),  std::atoi(argv[2]), argv[3],            std::atoi(argv[4]),

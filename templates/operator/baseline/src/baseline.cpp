@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// @{ op }@ 的 HCCL 基线：与算子同样的数据量、同样的热身与次数，只计 @{ k.baseline }@ 的时间。
+// @{ op }@ 的 HCCL 基线：只计 @{ k.baseline }@ 的时间，
+// 数据量、热身与次数都与算子相同。
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -158,8 +159,8 @@ int run(const Options &opt)
 int main(int argc, char *argv[])
 {
     if (argc != ARGUMENTS + 1) {
-        std::cerr << "用法: @{ op }@_baseline <PE 数> <PE> <NPU> <root info 文件> <元素数> <dtype>"
-                     " <次数> <热身次数>\n";
+        std::cerr << "用法: @{ op }@_baseline <PE 数> <PE> <NPU> <root info 文件>"
+                     " <元素数> <dtype> <次数> <热身次数>\n";
         return 1;
     }
     const Options opt{std::atoi(argv[1]),  std::atoi(argv[2]), std::atoi(argv[3]), argv[4],

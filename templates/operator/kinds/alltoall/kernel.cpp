@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// @{ op }@：第 p 段写到 PE p 的输出里属于本 PE 的那一段；AIV 平分每一段，依次服务各个对端。
+// @{ op }@：第 p 段写到 PE p 的输出里属于本 PE 的那一段；
+// AIV 平分每一段，依次服务各个对端。
 @% include 'parts/kernel_head.cpp' %@
 @% include 'parts/tiles.cpp' %@
 

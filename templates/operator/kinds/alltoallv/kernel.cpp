@@ -21,6 +21,13 @@ ACLSHMEM_DEVICE Worker worker_of(int n_pes)
     return Worker{aiv_idx / size, groups, aiv_idx % size, size};
 }
 
+// source 号 PE 的组内同号 AIV 用的信号；一个信号独占一条缓存行。
+ACLSHMEM_DEVICE __gm__ int32_t *slot_of(GM_ADDR flags, int64_t source, const Worker &me)
+{
+    return reinterpret_cast<__gm__ int32_t *>(flags) +
+           (source * me.size + me.idx) * @{ OP }@_FLAG_INTERVAL;
+}
+
 @% set directions = ['put'] %@
 @% include 'parts/copy_tiles.cpp' %@
 
@@ -30,8 +37,8 @@ template <typename T>
     const int my_pe = aclshmem_my_pe();
     const int n_pes = aclshmem_n_pes();
     const Worker me = worker_of(n_pes);
-    __gm__ @{ Op }@Plan *plans = reinterpret_cast<__gm__ @{ Op }@Plan *>(plan);
-    __gm__ int32_t *slots = reinterpret_cast<__gm__ int32_t *>(flags);
+    __gm__ @{ Op }@Plan *plans =
+        reinterpret_cast<__gm__ @{ Op }@Plan *>(plan);
 
     // 所有 PE 都进入这一轮，才能覆盖它们的输出：上一轮的结果可能还在被读取。
     aclshmem_barrier_all();
@@ -52,13 +59,11 @@ template <typename T>
                       reinterpret_cast<__gm__ T *>(input) + plans[peer].send_offset + offset, length, peer);
             // 数据先到，信号后到；长度为 0 也要发，对端在等。
             aclshmemx_mte_quiet();
-            aclshmemx_signal_op(slots + (my_pe * me.size + me.idx) * @{ OP }@_FLAG_INTERVAL, magic,
-                                ACLSHMEM_SIGNAL_SET, peer);
+            aclshmemx_signal_op(slot_of(flags, my_pe, me), magic, ACLSHMEM_SIGNAL_SET, peer);
         }
         tiles.end();
         for (int64_t peer = me.group; peer < n_pes; peer += me.groups) {
-            aclshmem_signal_wait_until(slots + (peer * me.size + me.idx) * @{ OP }@_FLAG_INTERVAL,
-                                       ACLSHMEM_CMP_GE, magic);
+            aclshmem_signal_wait_until(slot_of(flags, peer, me), ACLSHMEM_CMP_GE, magic);
         }
     }
 }

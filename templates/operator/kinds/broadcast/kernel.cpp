@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// @{ op }@：root 把第 p 片发给 PE p，每个 PE 再把收到的那一片转发给其余 PE，所有链路同时有数据。
+// @{ op }@：root 把第 p 片发给 PE p，每个 PE 再把收到的那一片转发给其余 PE；
+// 所有链路同时有数据。
 @% include 'parts/kernel_head.cpp' %@
 @% include 'parts/tiles.cpp' %@
 
