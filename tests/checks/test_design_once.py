@@ -162,3 +162,43 @@ def test_a_row_whose_name_is_a_list_is_one_row(yaml, selection):
     found = run(f"{BEFORE}```yaml\n{yaml}```\n\n## 5. Review\n\n{table}".encode(), selection)
 
     assert any("“tile、chunk、tail”、" in f.message("zh") for f in found)
+
+
+@pytest.mark.parametrize(
+    ("old", "rule"),
+    [
+        ("  result: 各 PE 输入按 PE 号拼接", "wrong-value-type"),
+        ("    rationale: core-allocation 模式 B", "wrong-value-type"),
+        ("    cross_pe_dataplane: aclshmemx_mte_put_nbi", "wrong-value-type"),
+        ("  shmem_repo: /opt/shmem", "wrong-value-type"),
+        ("  op_root: custom-ops/ring_allgather", "wrong-value-type"),
+        ("  placement: A", "unstated-engine"),
+        ("  baseline: HcclAllGather", "missing-baseline"),
+    ],
+)
+def test_true_is_no_text_and_nothing_else(yaml, selection, old, rule):
+    yaml = yaml.replace(f"{old}\n", f"{old.partition(':')[0]}: true\n")
+
+    assert [f.rule.name for f in lint(yaml, selection)] == [rule]
+
+
+def test_an_engine_nobody_knows_is_told_even_beside_a_call_that_tells(yaml, selection):
+    (found,) = lint(yaml, selection, ("  engine: MTE", "  engine: warp"))
+
+    assert (found.rule.name, found.message_key) == ("unstated-engine", "unknown-engine")
+
+
+def test_a_tolerance_for_dtypes_of_several_standards_is_mended_at_once(yaml, selection):
+    swaps = [
+        ("op_kind: collective", "op_kind: fused_compute_comm"), ("dtypes: [fp16, int32]", "dtypes: [fp16, fp32]"),
+        ("    rtol: 0\n", "    rtol: 7\n"), ("    atol: 0\n", "    atol: 7\n"),
+    ]  # fmt: skip
+    found = [f for f in lint(yaml, selection, *swaps) if f.rule.name == "tolerance-off-standard"]
+    data = found[0].source.data
+    for edit in sorted((e for f in found for e in f.fix.edits), key=lambda e: -e.start):
+        data = data[: edit.start] + edit.text.encode() + data[edit.end :]
+
+    assert {f.message_key for f in found} == {"tolerance-loose"}
+    assert [
+        f for f in run(data, selection) if f.rule.name in ("tolerance-off-standard", "unreadable-design-yaml")
+    ] == []

@@ -63,7 +63,7 @@ def _hit(context: Context, lists: CaseList, known: set[str], name: str, place: t
     note = {"zh": "用例矩阵在这里", "en": "the case matrix"}
     other = None if lists.path == context.file.path else lists.path
     where = lists.path.rpartition("/")[2]
-    args = {"name": name, "path": path, "where": where, "nearest": near[0] if near else ""}
+    args = {"name": " ".join(name.split()), "path": path, "where": where, "nearest": near[0] if near else ""}
     return Hit(
         start, end, "near" if fix else "default", args, fix, None, (Related(lists.start, lists.end, note, other),)
     )

@@ -92,9 +92,13 @@ def off_standard(context: Context) -> Iterator[Hit]:
     for problem in problems(context, "tolerance-not-zero", "tolerance-loose", "tolerance-for-all"):
         node = document.get(problem.path)
         flagged.add((problem.start, problem.end))
-        every = problem.code == "tolerance-for-all"
-        text = _for_each(document, node) if every else str(problem.args["standard"])
-        fix = overwrite(node, text, problem.code) if text is not None else None
+        # Where the standard has another value for another dtype, one value cannot be right for all.
+        several = (
+            node is not None and node.key in ("rtol", "atol") and len(set((standard(document) or {}).values())) > 1
+        )
+        text = _for_each(document, node) if several else str(problem.args["standard"])
+        title = "tolerance-for-all" if several else problem.code
+        fix = overwrite(node, text, title) if text is not None else None
         yield Hit(problem.start, problem.end, problem.code, problem.args, fix)
     for problem in problems(context, "tolerance-unequal"):
         # Once the other finding is mended they may be alike.

@@ -170,7 +170,7 @@ def name_mismatch(context: Context) -> Iterator[Hit]:
     node = document_of(context.file).get("meta.op_name")
     if project is None or node is None or not folder_kind(context) or context.place.relative != "docs/design.md":
         return
-    name = node.text.strip()
+    name = node.said.strip()
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name == "replace_me":
         return
     if name != project.name:

@@ -41,15 +41,16 @@ def confirmed_dtypes(document: DesignDocument) -> Iterator[Problem]:
     node = document.get("source.user_confirmations.dtypes")
     if node is None or node.empty or node.kind == "broken":
         return
-    confirmed = {fold_dtype(word) for n in said_nodes(document, node.path) for word in split_dtypes(n.said)}
-    if any(GENERIC.match(n.text) for n in said_nodes(document, node.path)):
+    words = [word for n in said_nodes(document, node.path) for word in split_dtypes(n.said)]
+    confirmed = {folded for word in words if (folded := fold_dtype(word)) is not None}
+    if not confirmed or any(GENERIC.match(n.text) for n in said_nodes(document, node.path)):
         return
     for tensor in tensors(document):
         dtype = tensor.get("dtype")
         for word in split_dtypes(dtype.text) if dtype is not None and dtype.kind == "scalar" else ():
             folded = fold_dtype(word)
             if dtype is not None and folded is not None and folded not in confirmed and not _is_metadata(tensor):
-                names = ", ".join(sorted(c for c in confirmed if c))
+                names = ", ".join(sorted(confirmed))
                 yield at(dtype, "dtype-not-confirmed", related=node, dtype=word, confirmed=names)
 
 
@@ -142,7 +143,7 @@ def sizes(document: DesignDocument) -> Iterator[Problem]:
     """A size in elements is read as bytes by somebody."""
     for buffer in document.items("memory.buffers"):
         size = buffer.get("size")
-        if size is None or size.kind != "scalar" or size.empty or is_placeholder(size.said):
+        if size is None or not size.said.strip() or is_placeholder(size.said):
             continue
         if not _UNIT.search(size.said):
             name = buffer.get("name")
@@ -160,8 +161,8 @@ def prose(document: DesignDocument) -> Iterator[Problem]:
     described += [n for p in document.items("schedule.phases") if (n := p.get("action")) is not None]
     described += [n for i in document.items("correctness.invariants") if (n := i.get("invariant")) is not None]
     for node in described:
-        # A mapping is a wrong type, and a number nobody's language.
-        text = "" if node.kind in ("mapping", "broken") else node.text
+        # A mapping and true are wrong types, and a number nobody's language.
+        text = "" if node.kind in ("mapping", "broken") or node.tag == "bool" else node.text
         if _LETTER.search(text) and not _CJK.search(text) and not _NONE.match(text) and not is_placeholder(text):
             yield at(node, "not-chinese", key=node.key, value=short(text))
 

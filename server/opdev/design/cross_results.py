@@ -73,8 +73,8 @@ def categories(document: DesignDocument) -> Iterator[Problem]:
     """At least one functional and one stress case."""
     node = document.get("correctness.case_matrix")
     cases = document.items("correctness.case_matrix")
-    if node is None or not cases or any(c.kind == "broken" for c in cases):
-        return
+    if node is None or not cases or any(c.kind != "mapping" for c in cases):
+        return  # One that is no case may be the one that is looked for.
     there = {str(case.get("category")).strip() for case in _plain(node)}
     for wanted in ("functional", "stress"):
         if wanted not in there:

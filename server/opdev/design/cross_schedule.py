@@ -200,19 +200,24 @@ def transport(document: DesignDocument) -> Iterator[Problem]:
     """The engine decides what may be measured, and RDMA cannot read the user's GM."""
     schedule, kind = document.get("schedule"), said_text(document, "meta.op_kind")
     used, (node, where) = engines(document), placement(document)
-    told = schedule is not None and schedule.kind == "mapping"
-    if schedule is not None and told and kind and kind != "compute" and (not used or not where):
-        wanted = "engine" if not used else "placement"
-        written = schedule.get(wanted)
-        if written is None or written.empty:
-            yield Problem("engine-unstated", "schedule", *schedule.name_range, {"missing": wanted, "kind": kind})
-        elif written.kind == "scalar" and not is_placeholder(written.value):
-            yield at(written, "engine-unknown", key=wanted, value=short(written.text))
+    if schedule is not None and schedule.kind == "mapping" and kind and kind != "compute":
+        yield from _unstated(document, schedule, kind, used, where)
     if node is not None and where == "A" and "RDMA" in used:
         yield at(node, "rdma-placement", value=short(node.text))
     for spoken in said_nodes(document, f"{_PARTITION}.cross_pe_dataplane", "schedule.phases"):
         if found := _HOST_RMA.search(spoken.said):
             yield at(spoken, "host-rma", word=found.group())
+
+
+def _unstated(document: DesignDocument, schedule: Node, kind: str, used: set[str], where: str) -> Iterator[Problem]:
+    """What is not said of engine and placement, or said in words that are neither."""
+    wanted = "" if used and where else "engine" if not used else "placement"
+    for key, known in (("engine", _ENGINE.search(said_text(document, "schedule.engine"))), ("placement", where)):
+        node, text = schedule.get(key), said_text(document, f"schedule.{key}")
+        if node is not None and text and not known:
+            yield at(node, "engine-unknown", key=key, value=short(text))
+        elif key == wanted and (node is None or node.empty):
+            yield Problem("engine-unstated", "schedule", *schedule.name_range, {"missing": key, "kind": kind})
 
 
 def fused(document: DesignDocument) -> Iterator[Problem]:

@@ -119,8 +119,8 @@ class Node:
 
     @property
     def said(self) -> str:
-        """As much of a scalar's text as is judged: nobody's sentence is longer."""
-        return self.value[:2000] if self.kind == "scalar" and self.tag != "null" else ""
+        """As much of a scalar's text as is judged: nobody's sentence is longer, and true is none."""
+        return self.value[:2000] if self.kind == "scalar" and self.tag not in ("null", "bool") else ""
 
     def get(self, key: str) -> Node | None:
         """The entry of a mapping; where a key is there twice the last one, as every loader has it."""

@@ -114,7 +114,7 @@ def is_placeholder(text: str) -> bool:
 def said_text(document: DesignDocument, path: str) -> str:
     """The text at a path; empty where it is missing, broken, no text at all or still the template's."""
     node = document.get(path)
-    if node is None or node.kind in ("broken", "mapping") or is_placeholder(node.text):
+    if node is None or node.kind in ("broken", "mapping") or node.tag == "bool" or is_placeholder(node.text):
         return ""
     return node.text[:2000].strip()
 
@@ -124,7 +124,7 @@ def said_nodes(document: DesignDocument, *paths: str) -> Iterator[Node]:
     for path in paths:
         top = document.get(path)
         for node in top.walk() if top is not None else ():
-            if node.kind == "scalar" and not node.empty and not is_placeholder(node.value):
+            if node.kind == "scalar" and node.tag != "bool" and not node.empty and not is_placeholder(node.value):
                 yield node
 
 
