@@ -165,6 +165,44 @@ def test_stopping_ends_everything_the_run_started(sim_root, operator):
     assert "sleep 61.75" not in left
 
 
+# The corpus leaves the product of two tiles to a library; one core's loops stand in for its matrix unit.
+MULTIPLY = """
+__aicore__ void multiply_tile(__gm__ half *a, __gm__ half *b, __gm__ float *out, const TileCoord &tile,
+                              const MatmulShape &shape)
+{
+    for (uint32_t row = 0; row < tile.rows; ++row) {
+        for (uint32_t column = 0; column < tile.columns; ++column) {
+            float sum = 0;
+            for (uint32_t k = 0; k < shape.k; ++k) {
+                sum += static_cast<float>(a[(tile.row + row) * shape.k + k]) *
+                       static_cast<float>(b[k * shape.n + tile.column + column]);
+            }
+            out[row * tile.columns + column] = sum;
+        }
+    }
+}
+"""
+
+
+def test_cube_and_vector_cores_of_a_mix_kernel_work_in_turns(sim_root, tmp_path):
+    folder = tmp_path / "custom-ops"
+    shutil.copytree(CORPUS / "scripts", folder / "scripts")
+    shutil.copytree(CORPUS / "matmul_allreduce", folder / "matmul_allreduce")
+    kernel = folder / "matmul_allreduce" / "src" / "matmul_allreduce_kernel.cpp"
+    kernel.write_text(kernel.read_text(encoding="utf-8") + MULTIPLY, encoding="utf-8")
+    done = sim("run", folder / "matmul_allreduce", "--nbi", "lazy", "--", 8, 130, 257, 32)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PE 7: PASS (33410 elements)" in done.stdout
+
+
+def test_an_example_that_is_a_part_of_a_checkouts_project(sim_root):
+    done = sim("run", CORPUS.parent / "examples" / "halo_exchange")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PE 1: PASS" in done.stdout
+
+
 KERNEL = """\
 #include "kernel_operator.h"
 __global__ __aicore__ void fill(GM_ADDR out, int32_t value)
