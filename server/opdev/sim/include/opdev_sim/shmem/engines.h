@@ -75,6 +75,13 @@ inline void aclshmemx_udma_put_signal_nbi(T *dst, T *src, uint32_t elem_size, ui
     opdev_sim::put_now(dst, src, opdev_sim::one_row(uint64_t{elem_size} * sizeof(T)), pe, "aclshmemx_udma_put_signal_nbi", at);
     opdev_sim::store_element(opdev_sim::Element::u64, sig_addr, signal, pe, "aclshmemx_udma_put_signal_nbi", at);
 }
+// With a work area of the caller's, which the CPU does not need.
+template <class T, pipe_t = PIPE_MTE3>
+inline void aclshmemx_udma_put_signal_nbi(T *dst, T *src, uint32_t elem_size, uint64_t *sig_addr, uint64_t signal, int pe, uint8_t *,
+                                          uint32_t = 0, opdev_sim::Site at = opdev_sim::here())
+{
+    aclshmemx_udma_put_signal_nbi(dst, src, elem_size, sig_addr, signal, pe, at);
+}
 // By way of another PE: the same bytes in the end, and the target's quiet.
 #define OPDEV_SIM_RELAY(NAME, DIRECT)                                                                                                  \
     template <class T, pipe_t = PIPE_MTE3>                                                                                             \
