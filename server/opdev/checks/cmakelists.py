@@ -124,8 +124,8 @@ def target_name_mismatch(context: Context) -> Iterator[Hit]:
 def _wanted_by(context: Context, operator: str) -> Iterator[Related]:
     """Who calls the binary by the operator's name: the design, and the scripts that start it."""
     project = context.project
-    document = design_of(project) if project is not None else None
-    named = said(document, "meta.op_name") if document is not None else None
+    document = design_of(project)
+    named = said(document, "meta.op_name")
     if document is not None and named is not None and named.text == operator:
         yield shown(document, named, "设计里的算子名", "the operator's name in the design")
     for file in project.files("run-script", "perf-script") if project is not None else ():

@@ -110,7 +110,7 @@ def _device_calls(project: Project) -> list[tuple[File, ApiCall]]:
 def engine_mismatch(context: Context) -> Iterator[Hit]:
     """Transfers over an engine the design does not speak of; none over the one it names."""
     project = context.project
-    document = design_of(project) if project is not None else None
+    document = design_of(project)
     stated = stated_engines(document) if document is not None else None
     if project is None or document is None or stated is None:
         return
@@ -154,8 +154,8 @@ _DENIED = re.compile(
 def undone_sync(context: Context) -> Iterator[Hit]:
     """A kind of synchronisation between the cores that the design relies on and no source has."""
     project = context.project
-    document = design_of(project) if project is not None else None
-    node = said(document, "schedule.core_partition.sync_between_groups") if document is not None else None
+    document = design_of(project)
+    node = said(document, "schedule.core_partition.sync_between_groups")
     if project is None or document is None or node is None:
         return
     sources = [*project.files("cpp")]
@@ -181,8 +181,8 @@ _CUBE = re.compile(
 def matmul_without_cube(context: Context) -> Iterator[Hit]:
     """A fused operator that multiplies matrices and never touches the cube cores."""
     project = context.project
-    document = design_of(project) if project is not None else None
-    kind = said(document, "meta.op_kind") if document is not None else None
+    document = design_of(project)
+    kind = said(document, "meta.op_kind")
     if project is None or document is None or kind is None or kind.text != "fused_compute_comm":
         return
     where = next(
@@ -207,8 +207,8 @@ _DIRECTION = {"put": "put", "put-signal": "put", "get": "get", "atomic": "atomic
 def undesigned_transfer(context: Context) -> Iterator[Hit]:
     """Data pulled where the design only pushes it, or the reverse; atomics it does not list."""
     project = context.project
-    document = design_of(project) if project is not None else None
-    plane = said(document, "schedule.core_partition.cross_pe_dataplane") if document is not None else None
+    document = design_of(project)
+    plane = said(document, "schedule.core_partition.cross_pe_dataplane")
     if project is None or document is None or plane is None:
         return
     listed, spoken = _listed(document, plane), engines(document)

@@ -55,7 +55,7 @@ def _starters(project: Project) -> set[str]:
 def copy_in_measured_loop(context: Context) -> Iterator[Hit]:
     """Placement A: a copy from device to device by the host inside the measured loop."""
     project = context.project
-    document = design_of(project) if project is not None else None
+    document = design_of(project)
     node, where = placement(document) if document is not None else (None, "")
     if project is None or document is None or node is None or where != "A":
         return
@@ -90,7 +90,7 @@ def _dropped(context: Context, call: cpp.Call) -> Fix | None:
 def staging_outside_loop(context: Context) -> Iterator[Hit]:
     """Placement B: a measured loop that launches and copies nothing into the symmetric heap."""
     project = context.project
-    document = design_of(project) if project is not None else None
+    document = design_of(project)
     node, where = placement(document) if document is not None else (None, "")
     if project is None or document is None or node is None or where != "B":
         return
@@ -118,8 +118,8 @@ _DEBUG = re.compile("(?i)debug|test|demo|verify|check|调试|测试|校验".enco
 def host_data_path(context: Context) -> Iterator[Hit]:
     """The host moves data between PEs although the design gives that to the kernel."""
     project = context.project
-    document = design_of(project) if project is not None else None
-    plane = said(document, "schedule.core_partition.cross_pe_dataplane") if document is not None else None
+    document = design_of(project)
+    plane = said(document, "schedule.core_partition.cross_pe_dataplane")
     if project is None or document is None or plane is None or "aclshmem" not in plane.said:
         return
     if re.search(r"(?i)host|on_stream", plane.said):

@@ -23,7 +23,7 @@ from opdev.syntax.cpp_text import squeeze
 def tolerance_mismatch(context: Context) -> Iterator[Hit]:
     """A tolerance handed to the checker that is looser than the design's."""
     project = context.project
-    document = design_of(project) if project is not None else None
+    document = design_of(project)
     if project is None or document is None or only_moves(context):
         return
     given = _given_in_cases(context) if context.file.language == "yaml" else _given_in_script(context)
@@ -99,8 +99,7 @@ _EXPECTED: dict[Collective, str] = {
 
 def _collective(context: Context) -> tuple[DesignDocument, Node, Collective] | None:
     """The collective a design's operator is; None for fused ones, whose traffic is not that of the name."""
-    project = context.project
-    document = design_of(project) if project is not None else None
+    document = design_of(context.project)
     if document is None:
         return None
     name, kind = said(document, "meta.op_name"), said(document, "meta.op_kind")
@@ -168,8 +167,8 @@ _REFERENCE = re.compile(rb"--[\w-]*(?:torch|ref|npu)[\w-]*|^\s*(?:import|from)\s
 def missing_reference_pass(context: Context) -> Iterator[Hit]:
     """A checker of a fused operator that cannot compare with the reference's error."""
     project = context.project
-    document = design_of(project) if project is not None else None
-    kind = said(document, "meta.op_kind") if document is not None else None
+    document = design_of(project)
+    kind = said(document, "meta.op_kind")
     if document is None or kind is None or not needs_reference(kind.text):
         return
     if context.file.path.rpartition("/")[2] != "check_result.py":

@@ -31,18 +31,18 @@ def design_for(context: Context) -> DesignDocument | None:
     return design_of(project)
 
 
-def design_of(project: Project) -> DesignDocument | None:
-    """The design of an operator; None where no DSL of it can be read."""
-    for file in project.files("design-doc"):
+def design_of(project: Project | None) -> DesignDocument | None:
+    """The design of an operator; None where there is no operator, or no DSL of it that can be read."""
+    for file in project.files("design-doc") if project is not None else ():
         document = document_of(file)
         if document.root is not None:
             return document
     return None
 
 
-def said(document: DesignDocument, path: str) -> Node | None:
+def said(document: DesignDocument | None, path: str) -> Node | None:
     """The scalar at a path that says something: neither missing nor broken, empty or the template's."""
-    node = document.get(path)
+    node = document.get(path) if document is not None else None
     if node is None or node.kind != "scalar" or node.empty or is_placeholder(node.value):
         return None
     return node
