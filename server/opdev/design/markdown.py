@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from opdev.syntax.regions import next_ticks
+
 _TICKS = re.compile(rb"[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?(`{3,}|~{3,})([^\r\n]*)")
 _HEADING = re.compile(rb"[ ]{0,3}(#{1,6})[ \t]+([^\r\n]*)")
 _NUMBER = re.compile(r"[§第]?\s*(\d+(?:\.\d+)*)\b")
@@ -107,7 +109,7 @@ def stretches(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None
     starts at.
     """
     at = seen = begin
-    while (tick := _next_tick(data, seen)) >= 0:
+    while (tick := next_ticks(data, seen)) >= 0:
         line = line_start(data, tick, begin)
         seen = _after_line(data, tick)
         found = _TICKS.match(data, line, seen)
@@ -118,11 +120,6 @@ def stretches(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None
         at = seen = (cuts or {}).get(seen) or _close(data, seen, found[1])
     if at < len(data):
         yield at, len(data)
-
-
-def _next_tick(data: bytes, at: int) -> int:
-    ticks, tildes = data.find(b"```", at), data.find(b"~~~", at)
-    return min(ticks, tildes) if ticks >= 0 and tildes >= 0 else max(ticks, tildes)
 
 
 def _close(data: bytes, at: int, ticks: bytes) -> int:

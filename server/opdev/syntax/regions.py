@@ -99,12 +99,17 @@ def _fences(file: File) -> list[File]:
     return found
 
 
+def next_ticks(data: bytes, at: int) -> int:
+    """Where the next three ticks or tildes stand, -1 without any: what a fence's line has to have."""
+    ticks, tildes = data.find(b"```", at), data.find(b"~~~", at)
+    return min(ticks, tildes) if ticks >= 0 and tildes >= 0 else max(ticks, tildes)
+
+
 def _opening(data: bytes, at: int) -> re.Match[bytes] | None:
     """The next line from ``at`` that opens a fence; ticks are found by a search, which is what long documents need."""
     seen = at
     while True:
-        ticks, tildes = data.find(b"```", seen), data.find(b"~~~", seen)
-        found = min(ticks, tildes) if ticks >= 0 and tildes >= 0 else max(ticks, tildes)
+        found = next_ticks(data, seen)
         if found < 0:
             return None
         line = data.rfind(b"\n", 0, found) + 1
