@@ -22,7 +22,7 @@ from opdev.design.document import DesignDocument, document_of
 from opdev.design.problems import flag, is_placeholder
 from opdev.phases.graph import Flags
 from opdev.phases.model import Spot
-from opdev.phases.records import Record, read
+from opdev.phases.records import Record, last_backend, read
 from opdev.rules.context import Project
 from opdev.rules.selection import Selection
 from opdev.source import Source
@@ -48,9 +48,15 @@ class Evidence:
     """What one operator has on disk (unsaved editor text where ``project`` gives it)."""
 
     def __init__(
-        self, project: Project, configs: Configs | None = None, cancelled: Callable[[], bool] | None = None
+        self,
+        project: Project,
+        configs: Configs | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        *,
+        simulated: bool | None = None,
     ) -> None:
         self.project = project
+        self._simulated = simulated
         self.cancelled = cancelled
         """Whether nobody wants the answer any more; asked between two rules."""
         self.root = project.root
@@ -227,13 +233,16 @@ class Evidence:
         """Whether it is an example of SHMEM's own tree."""
         return self.root.rpartition("/")[0].endswith("/examples")
 
-    @property
+    @cached_property
     def simulated(self) -> bool:
-        """Whether the configuration has this operator run on the CPU stand-in."""
+        """Whether this operator runs on the CPU stand-in: whoever asks says so, else the configuration, else its last run."""
+        if self._simulated is not None:
+            return self._simulated
         try:
-            return bool(self._configs.for_folder(self.root).settings.run.get("executor") == "sim")
+            executor = self._configs.for_folder(self.root).settings.run.get("executor")
         except ConfigError:
             return False
+        return executor == "sim" if executor is not None else last_backend(self.root) == "sim"
 
     def selection(self, file: File) -> Selection | None:
         """The rules that are on for a file; None where its configuration cannot be used."""

@@ -1,7 +1,8 @@
 """Phase 0: whether the five intake questions are answered and the answers can be used.
 
 The record is docs/phase0_intake.yaml (or where ``facts.intake`` finds it).  An operator that has a design
-whose ``meta`` holds every answer needs no record: that is work resumed.  The paths of CANN and SHMEM are
+whose ``meta`` holds every answer needs no record: that is work resumed.  Not so a design that ``opdev new`` wrote
+on this machine: its flags are the template's, and nobody was asked.  The paths of CANN and SHMEM are
 looked at on this machine, except where the work is done in a container or on the CPU stand-in.  Not judged: that the summary was
 printed, and that the answers were given in this session.
 """
@@ -14,11 +15,14 @@ from typing import TYPE_CHECKING
 
 from opdev.phases.evidence import DESIGN, Evidence
 from opdev.phases.model import Check, Spot, Title, both
+from opdev.rules.model import Text
 
 if TYPE_CHECKING:
     from opdev.facts.intake import Intake
 
 RECORD = "docs/phase0_intake.yaml"
+_TEMPLATE = ".opdev/template.json"
+"""What ``opdev new`` leaves in an operator it made here."""
 QUESTIONS = (1, 2, 3, 4, 5)
 _FLAGS = ("torch_required", "performance_required", "performance_auto_optim")
 _MODES = ("independent_project", "in_tree_example")
@@ -29,6 +33,7 @@ _VALUES = Title("intake-values", "每个答案都可用", "every answer can be u
 _CANN = Title("intake-cann", "CANN 环境脚本", "the CANN environment script")
 _REPO = Title("intake-repo", "SHMEM 仓库", "the SHMEM repository")
 _SEMANTICS = Title("intake-semantics", "语义已说明", "the semantics are stated")
+_ANSWERS = frozenset({_RECORD.id, _FIVE.id, _VALUES.id})
 _ANSWER = both(
     f"运行 opdev intake 回答五个问题（写进 {RECORD}，键 phase0_intake）",
     f"answer the five questions of `opdev intake` (recorded in {RECORD}, key phase0_intake)",
@@ -65,11 +70,19 @@ def _resumed(evidence: Evidence) -> bool:
     from opdev.design.problems import flag, said_text
 
     document = evidence.design
-    if document is None:
+    if document is None or evidence.exists(_TEMPLATE):
         return False
     return all(flag(document, f"meta.{k}") is not None for k in _FLAGS) and all(
         said_text(document, f"meta.{k}") for k in ("op_name", "build_mode")
     )
+
+
+def lacking(evidence: Evidence) -> list[Check]:
+    """What of the intake keeps every later phase from being run; empty where the answers are there.
+
+    What only this machine lacks (CANN, the repository) is not in it: that closes the gate, and is seen when it is needed.
+    """
+    return [check for check in checks(evidence) if check.state == "failed" and check.id in _ANSWERS]
 
 
 def checks(evidence: Evidence) -> Iterator[Check]:
@@ -154,6 +167,8 @@ def _cann(evidence: Evidence, found: Intake) -> Check:
         "在 cann_set_env 写 set_env.sh 的绝对路径，并把 cann_set_env_pending 改为 false",
         "write the absolute path of set_env.sh into cann_set_env and make cann_set_env_pending false",
     )
+    if evidence.simulated and (values.get("cann_set_env_pending") is True or not values.get("cann_set_env")):
+        return _CANN.ok(_unneeded("CANN"), spot)
     if values.get("cann_set_env_pending") is True:
         return _CANN.failed(
             both("还在等路径", "its path is still pending"), do, _spot(evidence, found, "cann_set_env_pending")
@@ -172,12 +187,21 @@ def _repo(evidence: Evidence, found: Intake) -> Check:
     do = both(
         "在 shmem_repo 写 SHMEM 仓库的绝对路径", "write the absolute path of the SHMEM repository into shmem_repo"
     )
+    if evidence.simulated and path in ("pending", None):
+        return _REPO.ok(_unneeded("SHMEM"), spot)
     if path == "pending":
         return _REPO.unknown(both("还在等路径", "its path is still pending"), do, spot)
     if not isinstance(path, str) or not path.startswith("/"):
         return _REPO.failed(both("不是绝对路径", "it is not an absolute path"), do, spot)
     good = all(os.path.isdir(os.path.join(path, d)) for d in ("include", "src"))
     return _on_disk(_REPO, evidence, values, path, good, spot)
+
+
+def _unneeded(what: str) -> Text:
+    return both(
+        f"在 CPU 上模拟（backend: sim），用不到 {what}",
+        f"simulated (backend: sim): the CPU stand-in does without {what}",
+    )
 
 
 def _on_disk(
@@ -190,18 +214,12 @@ def _on_disk(
             both(f"{path} 是容器内的路径，不在本机核对", f"{path} is inside the container and not looked at here"), spot
         )
     if evidence.simulated:
-        return title.ok(
-            both(
-                f"配置为在 CPU 上模拟，{path} 用不到",
-                f"configured to run on the CPU stand-in, which does without {path}",
-            ),
-            spot,
-        )
+        return title.ok(_unneeded(path), spot)
     return title.unknown(
         both(f"本机没有 {path}", f"there is no {path} on this machine"),
         both(
-            '在装有 CANN 和 SHMEM 的机器上再查一次，或改正路径；只在 CPU 上模拟的话，在 opdev.toml 写 [run] executor = "sim"',
-            'ask again on the machine that has CANN and SHMEM, or mend the path; to run on the CPU stand-in only, write [run] executor = "sim" in opdev.toml',
+            '在装有 CANN 和 SHMEM 的机器上再查一次，或改正路径；只在 CPU 上模拟的话，用 opdev run --executor sim，或在 opdev.toml 写 [run] executor = "sim"',
+            'ask again on the machine that has CANN and SHMEM, or mend the path; to run on the CPU stand-in only, say `opdev run --executor sim`, or [run] executor = "sim" in opdev.toml',
         ),
         spot,
     )

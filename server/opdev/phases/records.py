@@ -52,6 +52,20 @@ def read(root: str) -> list[Record]:
     return sorted(found, key=lambda record: (record.time, record.path, record.line))
 
 
+def last_backend(root: str) -> str:
+    """Where the operator's last run ran: ``npu``, ``sim``, or nothing where there was none."""
+    folder = f"{root}/.opdev/runs"
+    try:
+        # A run's id begins with its time.
+        last = max((name for name in os.listdir(folder) if name[:1].isdigit()), default="")
+        with open(f"{folder}/{last}/status.json", "rb") as stream:
+            value = json.load(stream)
+    except (OSError, ValueError, RecursionError):
+        return ""
+    backend = value.get("backend") if isinstance(value, dict) else None
+    return backend if isinstance(backend, str) else ""
+
+
 def _newest(folder: str) -> list[tuple[str, float]]:
     runs: list[tuple[float, str]] = []
     try:
