@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from opdev.design.document import DesignDocument
 from opdev.design.frame import BOX_ORDER, BOXES, GRIDS, REVIEW_ORDER, SECTIONS, Grid, Part, Row
-from opdev.design.markdown import Cell, Heading, Table
+from opdev.design.markdown import Cell, Heading, Table, stops_of
 from opdev.design.problems import PLACEHOLDER
 
 _PROMPT = re.compile(r"\[[^\]]*(?:[\u3400-\u9fff]|[A-Za-z]/[A-Za-z]|\.\.\.)[^\]]*\]")
@@ -56,33 +56,45 @@ def sections(document: DesignDocument) -> dict[str, Heading]:
 
 
 def _sections(document: DesignDocument) -> dict[str, Heading]:
-    found: dict[str, Heading] = {}
+    heads = document.headings
+    found = _places(tuple([(head.level, head.number, head.title) for head in heads]))
+    return {number: heads[index] for number, index in found.items()}
+
+
+# A keystroke rarely is in a heading.
+@lru_cache(maxsize=64)
+def _places(heads: tuple[tuple[int, str, str], ...]) -> dict[str, int]:
+    """Which heading of (level, number, title) each section of the frame is."""
+    stops = stops_of([level for level, _, _ in heads], range(len(heads)), len(heads))
+    found: dict[str, int] = {}
     for part in SECTIONS:
         parent = found.get(part.number.partition(".")[0]) if "." in part.number else None
         best: tuple[int, int] | None = None
-        for heading in document.headings:
-            if parent is not None and not parent.start < heading.start < parent.stop:
+        for index in range(parent + 1, stops[parent]) if parent is not None else range(len(heads)):
+            level, number, title = heads[index]
+            if (level >= 3) != (part.level == 3) and number != part.number:
                 continue
-            if (heading.level >= 3) != (part.level == 3) and heading.number != part.number:
-                continue
-            rank = _rank(part, heading, parent)
-            if rank is not None and (best is None or (rank, heading.level) < best):
-                best, found[part.number] = (rank, heading.level), heading
+            rank = _rank(part, level, number, title, heads[parent][1] if parent is not None else None)
+            if rank is not None and (best is None or (rank, level) < best):
+                best, found[part.number] = (rank, level), index
     return found
 
 
-def _rank(part: Part, heading: Heading, parent: Heading | None) -> int | None:
-    """How well a heading is a section: 0 by title and number, 1 by title, 2 by number; None for not at all."""
-    titled = _titled(heading.title)
+def _rank(part: Part, level: int, number: str, title: str, parent: str | None) -> int | None:
+    """How well a heading is a section: 0 by title and number, 1 by title, 2 by number; None for not at all.
+
+    ``parent`` is the number of the heading that is the section around it.
+    """
+    titled = _titled(title)
     if part.number in titled:
-        if heading.number == part.number:
+        if number == part.number:
             return 0
         # Sections may be numbered otherwise, and what stands below one of them with it.
-        moved = parent is not None and parent.number != part.number.partition(".")[0]
-        return None if heading.level > 3 or (part.level == 3 and heading.number and not moved) else 1
-    if heading.number != part.number or heading.level > part.level + 1:
+        moved = parent is not None and parent != part.number.partition(".")[0]
+        return None if level > 3 or (part.level == 3 and number and not moved) else 1
+    if number != part.number or level > part.level + 1:
         return None
-    return None if any(("." in number) == (part.level == 3) for number in titled) else 2
+    return None if any(("." in named) == (part.level == 3) for named in titled) else 2
 
 
 @lru_cache(maxsize=1024)

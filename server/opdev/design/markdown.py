@@ -7,7 +7,7 @@ all the rules that read them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -190,7 +190,7 @@ def outline(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None) 
                 index = before + sum(1 for head in above if head[3] <= start) - 1
                 found.append((index, at, at + start, at + end, lines))
             at = stop
-    stops = _stops([head[0] for head in heads], [head[3] for head in heads], len(data))
+    stops = stops_of([head[0] for head in heads], [head[3] for head in heads], len(data))
     out = [Heading(*head, stop) for head, stop in zip(heads, stops, strict=True)]
     return out, [
         Table(data, start, end, out[index] if index >= 0 else None, lines, base)
@@ -198,7 +198,7 @@ def outline(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None) 
     ]
 
 
-def _stops(levels: list[int], starts: list[int], end: int) -> list[int]:
+def stops_of(levels: Sequence[int], starts: Sequence[int], end: int) -> list[int]:
     """Where each section stops: at the next heading of its level or above."""
     stops = [end] * len(levels)
     waiting: list[int] = []

@@ -122,10 +122,15 @@ def said_text(document: DesignDocument, path: str) -> str:
 def said_nodes(document: DesignDocument, *paths: str) -> Iterator[Node]:
     """The scalars at or below ``paths`` that say something."""
     for path in paths:
-        top = document.get(path)
-        for node in top.walk() if top is not None else ():
-            if node.kind == "scalar" and node.tag != "bool" and not node.empty and not is_placeholder(node.value):
-                yield node
+        yield from document.file.memo(("said-nodes", path), lambda path=path: _said_below(document.get(path)))  # type: ignore[misc]  # mypy takes the default for a parameter
+
+
+def _said_below(top: Node | None) -> list[Node]:
+    return [
+        node
+        for node in (top.walk() if top is not None else ())
+        if node.kind == "scalar" and node.tag != "bool" and not node.empty and not is_placeholder(node.value)
+    ]
 
 
 def flag(document: DesignDocument, path: str) -> bool | None:

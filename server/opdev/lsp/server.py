@@ -7,7 +7,6 @@ which is loaded once the first diagnostics are out.
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
 import threading
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from opdev.lsp import capabilities, fields, pull, wire
 from opdev.lsp.asking import Asking
 from opdev.lsp.client import Client, Folder
+from opdev.lsp.collecting import Collector
 from opdev.lsp.handshake import fault
 from opdev.lsp.parent import watch_parent
 from opdev.lsp.session import Session
@@ -199,9 +199,7 @@ class Server:
         from opdev.lsp.typed import load
 
         typed = load(self.session, self._outbox)
-        # What is loaded by now stays: the collector need not go through it while somebody types.
-        gc.collect()
-        gc.freeze()
+        Collector.take_over()
         self.session.on_loop(self._loaded, typed)
 
     def _loaded(self, typed: Typed) -> None:

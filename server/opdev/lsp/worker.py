@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Hashable
 from enum import IntEnum
 
+from opdev.lsp.collecting import LATER, SOON, Collector
 from opdev.rules.engine import Cancelled
 from opdev.rules.watchdog import CheckTimeout
 
@@ -56,6 +57,7 @@ class Worker:
         self._count = 0
         self._running: _Job | None = None
         self._closed = False
+        self._collector = Collector()
         self._thread = threading.Thread(target=self._run, name="opdev-lsp-lint", daemon=True)
         self._thread.start()
 
@@ -99,17 +101,21 @@ class Worker:
         heapq.heappush(self._heap, (job.priority, self._count, job))
 
     def _next(self) -> _Job | None:
-        with self._lock:
-            while True:
-                while self._heap:
-                    _, _, job = heapq.heappop(self._heap)
-                    if self._waiting.get(job.key) is job:
-                        del self._waiting[job.key]
-                        self._running = job
-                        return job
-                if self._closed:
-                    return None
-                self._lock.wait()
+        pauses = [(SOON, self._collector.in_pause), (LATER, self._collector.at_rest)]
+        while True:
+            with self._lock:
+                while True:
+                    while self._heap:
+                        _, _, job = heapq.heappop(self._heap)
+                        if self._waiting.get(job.key) is job:
+                            del self._waiting[job.key]
+                            self._running = job
+                            return job
+                    if self._closed:
+                        return None
+                    if not self._lock.wait(pauses[0][0] if pauses else None) and not self._heap and pauses:
+                        break
+            pauses.pop(0)[1]()
 
     def _run(self) -> None:
         while (job := self._next()) is not None:
@@ -125,3 +131,4 @@ class Worker:
                     if job.stop and job.again and job.key not in self._waiting and not self._closed:
                         fresh = _Job(job.key, job.priority, job.work)
                         self._push(fresh)
+            self._collector.after_work()

@@ -107,7 +107,7 @@ class Linter:
         file.typed = file.typed or incremental
         pieces = file.pieces if incremental and "item" in scopes else None
         kept = [piece.memo(plan, plan.kept) for _, piece in pieces] if pieces is not None else []
-        awake = set().union(*[one.awake for one in kept]) if pieces is not None else plan.awake(file.words, file.data)
+        awake = set().union(*[one.awake for one in kept]) if pieces is not None else plan.awake_in(file)
         if not awake:
             return
         if pieces is not None:
@@ -212,7 +212,7 @@ def _embedded_awake(file: File, selection: Selection) -> bool:
         return True
     kinds, languages = _HOSTS[file.language or ""]
     plans = (selection.plan(frozenset(kinds), language, file.place.profile) for language in languages)
-    return any(plan.all and plan.awake(file.words, file.data) for plan in plans)
+    return any(plan.all and plan.awake_in(file) for plan in plans)
 
 
 _NOTHING: Mapping[bytes, int] = {}
@@ -275,8 +275,10 @@ def _finding(file: File, active: Active, hit: Hit) -> Finding:
 
 _KIND_ORDER = (
     "torch-binding", "kernel", "host", "header", "cpp", "cmake", "baseline-script", "perf-script", "wrapper-script",
-    "build-script", "run-script", "shell", "golden", "checker", "case-runner", "torch-test", "pypto-test", "pypto",
-    "python", "design-doc", "readme", "report", "doc", "docs-fence", "heredoc", "cases", "contract", "log",
+    "build-script", "run-script", "shell", "golden", "checker", "case-runner", "torch-test", "pypto-test", "pypto-impl",
+    "pypto-golden", "pypto", "python", "design-doc", "pypto-spec", "pypto-design", "pypto-api-report", "pypto-memory",
+    "pypto-perf-report", "readme", "report", "doc", "docs-fence", "heredoc", "cases", "pypto-state", "pypto-interfaces",
+    "contract", "log",
 )  # fmt: skip
 
 

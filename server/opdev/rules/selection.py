@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from opdev.rules.model import SEVERITIES, Hit, Rule, Severity
+from opdev.syntax.file import File
 from opdev.syntax.pieces import Piece
 
 _SOFTER: dict[Severity, Severity] = {"error": "warning", "warning": "info", "info": "hint", "hint": "hint"}
@@ -68,6 +69,15 @@ class Plan:
             if name not in names and prefix in code:
                 names.add(name)
         return names
+
+    def awake_in(self, file: File) -> frozenset[str] | set[str]:
+        """Names of the rules that could find anything in a file; in one being typed, looked for where it changed."""
+        host = file.region.host if file.region is not None else file
+        if not host.typed:
+            return self.awake(file.words, file.data)
+        names = self.always.union(*[chunk.memo(self, self.kept).awake for chunk in host.chunks])
+        # Of embedded code the host's words are more than its own: enough to know that nothing is awake.
+        return names if host is file or not names else self.awake(file.words, file.data)
 
     def kept(self, piece: Piece) -> Kept:
         """A place to keep what these rules find in a definition's text."""

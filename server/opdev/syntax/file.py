@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 from opdev.kinds import Kind, Place
 from opdev.source import Source
 from opdev.syntax import blank
+from opdev.syntax.chunks import chunks_of, spliced
 from opdev.syntax.languages import parser
 from opdev.syntax.mask import has_bare_macro, mask_ascendc
 from opdev.syntax.pieces import Piece, piece_of, words_of
@@ -157,6 +158,11 @@ class File:
         data, code, plain = self.data, self.code, self.nocomment
         return [(s, piece_of(data[s:e], code[s:e], plain[s:e])) for s, e, _ in self.segments]
 
+    @cached_property
+    def chunks(self) -> list[Piece]:
+        """The text in chunks of whole lines, those of the version before where they are the same."""
+        return chunks_of(self.data)
+
     @property
     def names(self) -> Mapping[bytes, int] | None:
         """The words of ``code`` with the number of pieces each is in; None where there are no pieces."""
@@ -217,6 +223,8 @@ class File:
         """
         new = File(source, self.kind, self.place)
         new.typed, new._names_before = self.typed, self._names_before
+        if "chunks" in self.__dict__:
+            new.chunks = spliced(self.chunks, source.data, start, old_end, new_end)
         if "tree" not in self.__dict__:
             return new
         self._splice(new, start, old_end, new_end)
