@@ -320,6 +320,7 @@ exclude = ["third_party/", "!third_party/ours.cpp"]
 respect-gitignore = true
 rules = []
 lang = "zh"
+clangd = "clangd-19"
 [severity]
 {RULE} = "warning"
 [per-file-ignores]

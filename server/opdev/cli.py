@@ -36,6 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.sim.cli import main as sim
 
         return sim(arguments[1:])
+    if arguments[:1] == ["clangd"]:
+        from opdev.clangd.cli import main as clangd
+
+        return clangd(arguments[1:])
     if arguments[:1] in (["new"], ["update"]):
         from opdev.scaffold.cli import main as scaffold
 
@@ -57,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("stop", help="end a run", add_help=False)
     commands.add_parser("doctor", help="what the environment has, and what it lacks", add_help=False)
     commands.add_parser("sim", help="build and run operators on the CPU stand-in", add_help=False)
+    commands.add_parser("clangd", help="let clangd understand an operator, with or without CANN", add_help=False)
     commands.add_parser("new", help="write a new operator from templates", add_help=False)
     commands.add_parser("update", help="merge newer templates into an operator", add_help=False)
     rulecmd.add_parser(commands)

@@ -61,6 +61,11 @@ KEYS: Mapping[str, Key] = {
     "respect-gitignore": Key({"type": "boolean"}, "跳过 .gitignore 忽略的文件", "Skip what .gitignore ignores"),
     "rules": Key(_WORDS, "附加规则页所在的文件夹", "Folders of further rule pages"),
     "lang": Key({"enum": ["auto", "zh", "en"]}, "消息语言", "Language of messages"),
+    "clangd": Key(
+        {"type": "string"},
+        "clangd 程序，供 opdev clangd --check 使用",
+        "The clangd program, for `opdev clangd --check`",
+    ),
     "run": Key(
         {
             "type": "object",
@@ -110,6 +115,7 @@ class Settings:
     respect_gitignore: bool = True
     rules: tuple[str, ...] = ()
     lang: str = "auto"
+    clangd: str = ""
     run: Mapping[str, Any] = field(default_factory=dict)
     """What `opdev run` reads; its keys are those of KEYS."""
     files: tuple[str, ...] = ()
@@ -333,6 +339,7 @@ def _apply(settings: Settings, path: str, folder: str, table: Mapping[str, Any],
         respect_gitignore=table.get("respect-gitignore", settings.respect_gitignore),
         rules=(*settings.rules, *rules),
         lang=table.get("lang", settings.lang),
+        clangd=table.get("clangd", settings.clangd),
         run={**settings.run, **table.get("run", {})},
         files=(*settings.files, path),
     )
