@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -26,6 +27,7 @@ _PAIR = re.compile(rb"([A-Za-z_]\w*)=([^\s\[]+)")
 _PAIRS = rb"((?:[ \t]+[A-Za-z_]\w*=[^\s\[]+)+)"
 _PERF = re.compile(rb"\[(BASELINE_)?PERF\]" + _PAIRS)
 _CASE = re.compile(rb"\[(CASE|MATRIX)\]" + _PAIRS)
+_ENDS = frozenset({b" ", b"\t", b"\n", b"\r"})
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\Z")
 _COUNT = re.compile(r"([0-9]{1,9})(?!\w|\.\d)")
 _STATISTICS = re.compile(rb"\bPE (\d{1,6}): dtype=(\S+)" + _PAIRS)
@@ -38,6 +40,8 @@ class PerfLine:
     """A ``[PERF]`` or ``[BASELINE_PERF]`` line; ``values`` by today's names, numbers only.
 
     ``texts`` holds every value as written, by the name as written.  ``pe`` is 0 where the line has none.
+    ``whole`` is False where nothing ends the last value: another PE's line or the end of the log may have cut it.
+    ``repeated`` are names that stand in the line twice.
     """
 
     baseline: bool
@@ -46,6 +50,8 @@ class PerfLine:
     texts: Mapping[str, str]
     start: int
     end: int
+    whole: bool = True
+    repeated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +87,22 @@ def perf_lines(data: bytes) -> tuple[PerfLine, ...]:
     if b"PERF]" not in data:
         return ()
     found: list[PerfLine] = []
-    for match in _PERF.finditer(_cleared(data)):
+    data = _cleared(data)
+    for match in _PERF.finditer(data):
         texts = _texts(match.group(2))
         values = {ALIASES.get(k, k): n for k, v in texts.items() if (n := number(v)) is not None}
         pe = values.get("pe", 0.0)
+        whole = data[match.end() : match.end() + 1] in _ENDS
         found.append(
             PerfLine(
-                match.group(1) is not None, int(pe) if 0 <= pe < 1e6 else 0, values, texts, match.start(), match.end()
+                baseline=match.group(1) is not None,
+                pe=int(pe) if 0 <= pe < 1e6 else 0,
+                values=values,
+                texts=texts,
+                start=match.start(),
+                end=match.end(),
+                whole=whole,
+                repeated=_repeated(match.group(2), len(texts)),
             )
         )
         if len(found) >= _MOST:
@@ -155,6 +170,13 @@ def _cleared(data: bytes) -> bytes:
     """The part that is read, colours blanked out, every byte in its place."""
     data = data[:LARGEST]
     return _ANSI.sub(lambda m: b" " * len(m.group()), data) if b"\x1b" in data else data
+
+
+def _repeated(pairs: bytes, names: int) -> tuple[str, ...]:
+    if pairs.count(b"=") == names:
+        return ()
+    counts = Counter(name.decode() for name, _ in _PAIR.findall(pairs))
+    return tuple(sorted(name for name, count in counts.items() if count > 1))
 
 
 def _texts(pairs: bytes) -> dict[str, str]:
