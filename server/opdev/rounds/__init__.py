@@ -1,0 +1,1 @@
+"""Optimisation rounds: what an operator's own files were at each of them, what was measured, what was decided."""
