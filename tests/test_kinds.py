@@ -35,6 +35,14 @@ HOST = b'#include "shmem.h"\nint main() { aclshmem_malloc(4); }\n'
         ("custom-ops/ag/perf.log", b"\n", {"log"}),
         ("work/run.sh", b"export SHMEM_UID_SESSION_ID=1\n", {"shell", "run-script"}),
         ("custom/add/test_add.py", b"import pypto\n", {"python", "pypto", "pypto-test"}),
+        ("ops/Add/add_impl.py", b"import pypto\n", {"python", "pypto", "pypto-impl"}),
+        ("ops/Add/modules/add_module12_impl.py", b"import pypto\n", {"python", "pypto", "pypto-impl"}),
+        ("ops/mha/flash_attention_impl_910.py", b"import pypto\n", {"python", "pypto", "pypto-impl"}),
+        ("ops/add/add_impl.py", b"import pypto_pro.language as pl\n", {"python", "pypto"}),
+        ("ops/Add/docs/SPEC.md", b"# pypto\n", {"doc", "pypto-spec"}),
+        ("ops/Add/DESIGN.md", b"# pypto\n", {"doc", "pypto-design"}),
+        ("custom-ops/ag/docs/DESIGN.md", b"# AllGather\n", {"doc", "design-doc"}),
+        ("elsewhere/DESIGN.md", b"pypto\ndsl_version: '1'\n", {"doc", "design-doc"}),
     ],
 )
 def test_kinds_of_an_operators_files(path, data, kinds):
@@ -54,6 +62,36 @@ def test_kinds_of_an_operators_files(path, data, kinds):
 )
 def test_files_of_other_projects_are_not_ours(path, data):
     assert not classify(path, data)
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "kinds"),
+    [
+        ("add/add_impl.py", b"import torch\n", {"python", "pypto-impl"}),
+        ("add/add_golden.py", b"import torch\n", {"python", "pypto-golden"}),
+        ("add/test_add.py", b"import torch\n", {"python", "pypto-test"}),
+        ("add/API_REPORT.md", b"#\n", {"doc", "pypto-api-report"}),
+        ("add/MEMORY.md", b"#\n", {"doc", "pypto-memory"}),
+        ("add/.orchestrator_state.json", b"{}", {"contract", "pypto-state"}),
+        ("add/eval/module_interfaces.yaml", b"{}", {"contract", "pypto-interfaces"}),
+        ("custom-ops/add/add_impl.py", b"import torch\n", {"python"}),
+    ],
+)
+def test_kinds_of_a_pypto_operators_files(path, data, kinds):
+    assert classify(path, data, in_operator=True).names == kinds
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"import pypto.language as pl\n",
+        b"from pypto import ir, language as pl\n",
+        b"from pypto.language import Tensor\n",
+    ],
+)
+def test_another_framework_of_the_same_name_is_not_ours(data):
+    assert not classify("custom/add/add_impl.py", data, in_operator=True)
+    assert classify("custom/add/add_impl.py", b"import pypto\n" + data.replace(b"pypto", b"other"), in_operator=True)
 
 
 def test_every_kind_given_out_is_documented():

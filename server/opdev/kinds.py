@@ -29,14 +29,23 @@ KINDS = {
     "case-runner": "run_case_matrix.py",
     "torch-test": "a Python test of a Torch binding",
     "pypto-test": "a PyPTO or PyPTO-Pro operator test (delivered or staged)",
+    "pypto-impl": "the kernel and its wrapper of a classic PyPTO operator: <op>_impl.py, modules/<op>_module*_impl.py",
+    "pypto-golden": "the reference in torch of a PyPTO operator: <op>_golden.py",
     "pypto": "any Python file that imports pypto",
     "design-doc": "docs/design.md",
+    "pypto-spec": "SPEC.md of a PyPTO operator",
+    "pypto-design": "DESIGN.md of a PyPTO operator",
+    "pypto-api-report": "API_REPORT.md of a PyPTO operator",
+    "pypto-memory": "MEMORY.md of a PyPTO operator",
+    "pypto-perf-report": "GOLDEN_PERF_REPORT.md of a PyPTO operator",
     "readme": "README.md of an operator",
     "report": "docs/*report*.md",
     "doc": "any Markdown of an operator",
     "docs-fence": "code inside a Markdown document",
     "heredoc": "code inside a shell here-document",
     "contract": "JSON or YAML contracts",
+    "pypto-state": ".orchestrator_state.json, the stages of a PyPTO operator",
+    "pypto-interfaces": "module_interfaces.yaml, the modules of a PyPTO operator",
     "cases": "the case matrix, cases.json",
     "log": "a run or perf log",
 }
@@ -75,6 +84,19 @@ _PYPTO_WORDS = (b"pypto", b"pl.jit", b"precision_compare", b"_golden_")
 _PYPTO = re.compile(
     rb"^\s*(?:import|from)\s+pypto(?:_pro)?\b|\bpl\.jit\b|precision_compare|_golden_(?:cpu|stage)", re.M
 )
+# Another framework has the same name (hw-native-sys/pypto); its files are nobody's here.
+_OTHER_PYPTO = re.compile(
+    rb"^[ \t]*(?:import[ \t]+pypto\.language\b|from[ \t]+pypto(?:\.language\b|[ \t]+import[ \t(]+(?:\w+,[ \t]*)*language\b))",
+    re.M,
+)
+_PRO = re.compile(rb"\bpypto_pro\b|\bpl\.jit\b")
+_IMPL = re.compile(r"\w+_impl(?:_[a-z0-9]+)?")
+_GOLDEN = re.compile(r"\w+_golden(?:_cpu|_stage\w*)?")
+# The documents of a PyPTO operator are named in capitals; SHMEM's design is docs/design.md.
+_PYPTO_DOCS = {
+    "SPEC.md": "pypto-spec", "DESIGN.md": "pypto-design", "API_REPORT.md": "pypto-api-report",
+    "MEMORY.md": "pypto-memory", "GOLDEN_PERF_REPORT.md": "pypto-perf-report",
+}  # fmt: skip
 _TORCH_TEST = (b"torch.classes.", b"torch.ops.", b"torch_npu", b"ShmemOps")
 _OURS_DOC = (b"shmem", b"SHMEM", b"Ascend", b"ascend", b"ASCEND", b"pypto", b"PyPTO", b"NPU")
 
@@ -178,15 +200,25 @@ def _shell(pure: _Path, data: bytes, *, in_operator: bool) -> Kind:
 def _python(pure: _Path, data: bytes, *, in_operator: bool) -> Kind:
     name = pure.name
     pypto = _any(_PYPTO_WORDS, data) and _PYPTO.search(data) is not None
+    pro = pypto and _PRO.search(data) is not None
+    if pypto and not pro and b"language" in data and _OTHER_PYPTO.search(data):
+        return NOT_OURS
     if not in_operator and not pypto and not _any(_OURS_PY, data):
         return NOT_OURS
     kinds = {"python"}
     stem = pure.stem
     if pypto:
         kinds.add("pypto")
+    if pypto or (in_operator and "custom-ops" not in pure.parts):
         if stem.startswith("test_"):
             kinds.add("pypto-test")
-    if stem.startswith(("gen_data", "gen_golden", "golden", "data_gen")) or stem.endswith(("_golden", "_gen")):
+        elif _GOLDEN.fullmatch(stem):
+            kinds.add("pypto-golden")
+        elif not pro and _IMPL.fullmatch(stem):
+            kinds.add("pypto-impl")
+    if "pypto-golden" not in kinds and (
+        stem.startswith(("gen_data", "gen_golden", "golden", "data_gen")) or stem.endswith(("_golden", "_gen"))
+    ):
         kinds.add("golden")
     if stem.startswith(("check", "verify", "compare")) or stem.endswith(("_compare", "_checker", "_verify")):
         kinds.add("checker")
@@ -204,7 +236,10 @@ def _markdown(pure: _Path, data: bytes, *, in_operator: bool) -> Kind:
         return NOT_OURS
     name = pure.name.lower()
     kinds = {"doc"}
-    if name == "design.md":
+    pypto = _PYPTO_DOCS.get(pure.name)
+    if pypto and (("custom-ops" not in pure.parts and in_operator) or b"pypto" in data) and b"dsl_version" not in data:
+        kinds.add(pypto)
+    elif name == "design.md":
         kinds.add("design-doc")
     elif name.startswith("readme"):
         kinds.add("readme")
@@ -219,6 +254,10 @@ def _contract(pure: _Path, *, in_operator: bool) -> Kind:
     kinds = {"contract"}
     if pure.name == "cases.json":
         kinds.add("cases")
+    elif pure.name == ".orchestrator_state.json":
+        kinds.add("pypto-state")
+    elif pure.name == "module_interfaces.yaml":
+        kinds.add("pypto-interfaces")
     return Kind("yaml", frozenset(kinds))
 
 

@@ -9,6 +9,9 @@ from opdev.project.places import Places
 DISK = {
     "/s/include/shmem.h", "/s/version.info", "/s/examples/made/docs/design.md", "/p/python/pypto/__init__.py",
     "/home/me/ops/put/docs/design.md", "/home/me/ag/CMakeLists.txt", "/home/me/ag/src/ag_kernel.cpp",
+    "/g/ops/ApplyAdamWV2/apply_adam_wv2_impl.py", "/g/ops/ApplyAdamWV2/docs/SPEC.md", "/g/ops/lone/lone_impl.py",
+    "/g/ops/rope/src/rope_impl.py", "/g/ops/rope/golden/rope_golden.py", "/g/kept/.orchestrator_state.json",
+    "/home/me/custom/gelu/gelu_impl.py",
 }  # fmt: skip
 
 
@@ -29,6 +32,12 @@ DISK = {
         ("/home/me/ops/put/scripts/run.sh", "custom-ops", "put", "scripts/run.sh"),
         ("/home/me/ag/src/main.cpp", "custom-ops", "ag", "src/main.cpp"),
         ("/home/me/other/x.cpp", "custom-ops", None, "x.cpp"),
+        ("/g/ops/ApplyAdamWV2/docs/SPEC.md", "custom-ops", "ApplyAdamWV2", "docs/SPEC.md"),
+        ("/g/ops/ApplyAdamWV2/modules/a.py", "custom-ops", "ApplyAdamWV2", "modules/a.py"),
+        ("/g/ops/rope/tests/test_rope.py", "custom-ops", "rope", "tests/test_rope.py"),
+        ("/g/ops/lone/lone_impl.py", "custom-ops", None, "lone_impl.py"),
+        ("/g/kept/eval/module_interfaces.yaml", "custom-ops", "kept", "eval/module_interfaces.yaml"),
+        ("/home/me/custom/gelu/modules/x.py", "custom-ops", "gelu", "modules/x.py"),
     ],
 )
 def test_places(path, profile, operator, relative):

@@ -9,12 +9,26 @@ own profile (``pypto-tree``): next to no rule is about them.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from opdev.kinds import Place
 
 IsFile = Callable[[str], bool]
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PYPTO_CODE = (
+    "{}_impl.py", "{}_golden.py", "test_{}.py", "src/{}_impl.py", "golden/{}_golden.py", "tests/test_{}.py",
+)  # fmt: skip
+_PYPTO_DOCS = (
+    "SPEC.md",
+    "DESIGN.md",
+    "API_REPORT.md",
+    "docs/SPEC.md",
+    "docs/DESIGN.md",
+    "docs/API_REPORT.md",
+    "SPEC/SPEC.md",
+)
 _IN_TREE_AREAS = {"examples", "tests", "src", "include", "docs", "scripts", "tools", "python", "framework", "models"}
 
 
@@ -94,10 +108,7 @@ class Places:
         for candidate in (here, *list(here.parents)[:3]):
             if str(candidate) in ("/", "."):
                 break
-            if candidate.parent.name == "custom" and any(
-                self._file(f"{candidate}/{name}")
-                for name in (f"test_{candidate.name}.py", f"{candidate.name}_golden.py", "SPEC.md")
-            ):
+            if self._is_pypto(candidate):
                 return str(candidate)
             if self._file(f"{candidate}/docs/design.md") or (
                 self._file(f"{candidate}/CMakeLists.txt")
@@ -108,6 +119,21 @@ class Places:
             ):
                 return str(candidate)
         return None
+
+    def _is_pypto(self, folder: PurePosixPath) -> bool:
+        """Whether PyPTO's workflow has left its files in a folder; one is enough below ``custom``, two elsewhere.
+
+        Folders are often CamelCase where their files are snake_case: ``ApplyAdamW/apply_adam_w_impl.py``.
+        """
+        if folder.name in ("modules", "docs", "eval", "src", "tests", "golden"):
+            return False
+        if self._file(f"{folder}/.orchestrator_state.json"):
+            return True
+        names = dict.fromkeys((folder.name, _CAMEL.sub("_", folder.name).lower()))
+        code = sum(self._file(f"{folder}/{part.format(name)}") for name in names for part in _PYPTO_CODE)
+        if folder.parent.name == "custom":
+            return code > 0 or any(self._file(f"{folder}/{name}") for name in _PYPTO_DOCS)
+        return code > 1 or (code == 1 and any(self._file(f"{folder}/{name}") for name in _PYPTO_DOCS))
 
     def _file(self, path: str) -> bool:
         known = self._known.get(path)

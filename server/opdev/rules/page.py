@@ -28,7 +28,7 @@ _REQUIRED = ("id", "name", "severity", "kinds", "messages", "since")
 _PROFILE_VALUES = {"on", "off", "soft", *SEVERITIES}
 _ROLES = {"good", "bad", "fixed", "file", "todo-bad", "todo-good"}
 NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-ID = re.compile(r"[A-Z]{2,4}[0-9][0-9A-Z]{2}")
+ID = re.compile(r"[A-Z]{2,4}[0-9][0-9A-Z]{1,2}")
 _FENCE = re.compile(
     r"^(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=ticks)[ \t]*$", re.MULTILINE | re.DOTALL
 )
