@@ -11,7 +11,9 @@ import codecs
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from opdev.design.derived import Collective
 from opdev.facts.frames import is_header, is_rule, row
 from opdev.facts.logs import ALIASES, PerfLine, perf_lines
 from opdev.perf.consistency import disagreements
@@ -32,6 +34,14 @@ _DIGITS = re.compile(r"[+-]?\d*\.?(\d*)(?:[eE]([+-]?\d{1,4}))?\Z")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Where:
+    name: str
+    run: str
+    n_pes: int | None
+    kind: Collective | None
+
+
 def read_file(path: str, name: str = "") -> Log:
     """A log on disk; OSError where it cannot be read.  Count and dtype are what its name says."""
     with open(path, "rb") as stream:
@@ -43,9 +53,13 @@ def read_file(path: str, name: str = "") -> Log:
 
 def read(
     data: bytes, name: str, *, run: str = "", backend: Backend | None = None, n_pes: int | None = None,
-    dtype: str = "", count: int | None = None,
+    dtype: str = "", count: int | None = None, kind: Collective | None = None,
 ) -> Log:  # fmt: skip
-    """What a log says; never raises.  Without ``backend`` the log is the stand-in's where it says so itself."""
+    """What a log says; never raises.  A log that says itself that it is the stand-in's is never hardware's.
+
+    ``run``, ``n_pes``, ``dtype`` and ``count`` are what is known of the run, ``kind`` what the operator does.
+    """
+    where = _Where(name, run, n_pes, kind)
     problems: list[Problem] = []
     if len(data) > LARGEST:
         problems.append(Problem("too-large", "warning", name, 1, {"bytes": str(LARGEST)}, run))
@@ -60,7 +74,7 @@ def read(
     first = 1
     for piece in _pieces(data):
         if len(found) < _MOST and b"PERF]" in piece:
-            for measurement, told in _measured(piece, first, name, run, n_pes):
+            for measurement, told in _measured(piece, first, where):
                 problems += told
                 if measurement is not None:
                     found.append(measurement)
@@ -94,9 +108,7 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         at = end
 
 
-def _measured(
-    piece: bytes, first: int, name: str, run: str, n_pes: int | None
-) -> Iterator[tuple[Measurement | None, list[Problem]]]:
+def _measured(piece: bytes, first: int, where: _Where) -> Iterator[tuple[Measurement | None, list[Problem]]]:
     lines = {line.start: line for line in perf_lines(piece)}
     number, at = first, 0
     for tag in _TAG.finditer(piece):
@@ -104,19 +116,17 @@ def _measured(
         at = tag.start()
         line = lines.get(tag.start())
         if line is None:
-            yield None, [Problem("no-values", "error", name, number, {}, run)]
+            yield None, [Problem("no-values", "error", where.name, number, {}, where.run)]
         else:
-            yield _measurement(line, number, name, run, n_pes)
+            yield _measurement(line, number, where)
 
 
-def _measurement(
-    line: PerfLine, number: int, name: str, run: str, n_pes: int | None
-) -> tuple[Measurement, list[Problem]]:
+def _measurement(line: PerfLine, number: int, where: _Where) -> tuple[Measurement, list[Problem]]:
     told: list[Problem] = []
 
     def tell(key: str, severity: str = "error", **args: str) -> None:
-        shown = {k: "".join(c if c.isprintable() else "?" for c in v[:100]) for k, v in args.items()}
-        told.append(Problem(key, "error" if severity == "error" else "warning", name, number, shown, run))
+        shown = {k: "".join(c if c.isprintable() else "?" for c in v[:200]) for k, v in args.items()}
+        told.append(Problem(key, "error" if severity == "error" else "warning", where.name, number, shown, where.run))
 
     texts = dict(line.texts)
     if not line.whole and texts:
@@ -150,8 +160,10 @@ def _measurement(
     api = texts.get("api", "")[:100]
     if line.baseline and not api:
         tell("lacking", "warning", fields="api")
-    draft = Measurement("baseline" if line.baseline else "shmem", name, number, pe, values, steps, api, True, run)
-    told += disagreements(draft, n_pes)
+    draft = Measurement(
+        "baseline" if line.baseline else "shmem", where.name, number, pe, values, steps, api, True, where.run
+    )
+    told += disagreements(draft, where.n_pes, where.kind)
     usable = not any(p.severity == "error" for p in told)
     return (draft if usable else _without_use(draft)), told
 

@@ -1,0 +1,128 @@
+"""``opdev perf report``: docs/performance_report.md from run records, the design and the ledger of rounds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+from opdev.atomic import write_bytes
+from opdev.facts.cases import matrix_of
+from opdev.perf import texts
+from opdev.perf.document import document
+from opdev.perf.merging import merge
+from opdev.perf.model import Log
+from opdev.perf.report import Facts, RoundRow, sections
+from opdev.phases.evidence import Evidence
+from opdev.rounds.errors import Refused
+from opdev.rounds.measured import BUS
+from opdev.rounds.overview import Row, overview
+from opdev.rules.model import Lang
+from opdev.runs import finding
+from opdev.runs.errors import UsageError
+from opdev.runs.measured import aim_of, kind_of, latest, named
+from opdev.runs.target import look
+from opdev.source import Source
+
+NAME = "docs/performance_report.md"
+_DECISIONS = {"base": "-", "open": "进行中", "kept": "keep", "reverted": "revert"}
+
+
+def report(op: str | None, output: str | None, *, check: bool, lang: Lang) -> int:
+    """Write the report, or with ``check`` only say whether it is up to date (1 where it is not)."""
+    evidence = look(finding.one(op).root)
+    path = os.path.abspath(os.path.expanduser(output)) if output else f"{evidence.root}/{NAME}"
+    old = _read(path)
+    before = old.data.decode("utf-8") if old is not None else ""
+    logs = latest(evidence.root, kind_of(evidence))
+    found = document([log for log in logs if log.backend == "hardware"], evidence.name, aim_of(evidence))
+    made = merge(
+        before, f"# 性能报告：{evidence.name}", sections(found, facts(evidence, logs), list(rounds(evidence.root)))
+    )
+    for kept in made.kept:
+        sys.stderr.write(f"opdev perf: {texts.say('block-kept', lang, section=kept, path=named(path))}\n")
+    same = made.text == before
+    if check:
+        sys.stdout.write(texts.say("report-same" if same else "report-old", lang, path=named(path)) + "\n")
+        return 0 if same else 1
+    if not same:
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            data = made.text.encode("utf-8", "surrogatepass")
+            write_bytes(path, old.to_disk(data) if old is not None else data)
+        except OSError as error:
+            raise UsageError("unwritable", path=path, why=error.strerror or error) from error
+    sys.stdout.write(texts.say("report-same" if same else "report-written", lang, path=named(path)) + "\n")
+    if not any(log.backend == "hardware" and log.measurements for log in logs):
+        sys.stdout.write(texts.say("report-empty", lang) + "\n")
+    return 0
+
+
+def _read(path: str) -> Source | None:
+    try:
+        with open(path, "rb") as stream:
+            return Source.from_disk(path, stream.read())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError("unwritable", path=path, why=error.strerror or error) from error
+
+
+def facts(evidence: Evidence, logs: list[Log]) -> Facts:
+    """What the design says of an operator, and which runs are simulated."""
+    design = evidence.design
+
+    def said(key: str) -> str:
+        return " ".join(design.text(key).split()) if design is not None else ""
+
+    matrix = matrix_of(evidence.project)
+    shapes = {case.id: case.shape for case in matrix.cases if case.shape} if matrix is not None else {}
+    dtypes = [n.text for n in design.items("source.user_confirmations.dtypes")] if design is not None else []
+    socs = [n.text for n in design.items("meta.target_soc")] if design is not None else []
+    return Facts(
+        operator=evidence.name,
+        dtypes=tuple(d for d in dtypes if d),
+        soc="、".join(s for s in socs if s) or said("meta.target_soc"),
+        target=said("performance.baseline_target"),
+        baseline=said("performance.baseline"),
+        search=said("performance.baseline_search"),
+        shapes=shapes,
+        simulated=tuple(dict.fromkeys(log.run for log in logs if log.backend == "sim" and log.run)),
+        op_kind=said("meta.op_kind"),
+    )
+
+
+def rounds(root: str) -> Iterator[RoundRow]:
+    """The optimisation rounds as the ledger has them; none where there is none that can be read."""
+    try:
+        found = overview(root)
+    except Refused:
+        return
+    for row in found:
+        yield _round(row)
+
+
+def _round(row: Row) -> RoundRow:
+    one = row.round
+    real = row.measured if row.measured is not None and not row.measured.simulated else None
+    steps = [
+        (
+            f"{one.number}.{r.number}", one.idea, r.correctness.upper(),
+            r.measured.value("e2e_us") if r.measured is not None and not r.measured.simulated else None,
+            r.measured.value(BUS) if r.measured is not None and not r.measured.simulated else None,
+        )
+        for r in one.retests
+    ]  # fmt: skip
+    return RoundRow(
+        number=one.number,
+        idea=one.idea,
+        decision=_DECISIONS[one.state],
+        reason=one.reason,
+        correctness=row.correctness.upper(),
+        bus=real.value(BUS) if real is not None else None,
+        e2e_us=real.value("e2e_us") if real is not None else None,
+        vs_first=row.vs_first * 100 if row.vs_first is not None else None,
+        vs_kept=row.vs_kept * 100 if row.vs_kept is not None else None,
+        run=row.retest.run if row.retest is not None else "",
+        steps=steps,
+    )
