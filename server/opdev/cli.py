@@ -36,6 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.runs.perfing import main as perf
 
         return perf(arguments[1:])
+    if arguments[:1] == ["rounds"]:
+        from opdev.runs.rounds import main as rounds
+
+        return rounds(arguments[1:])
     if arguments[:1] == ["sim"]:
         from opdev.sim.cli import main as sim
 
@@ -64,6 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("tail", help="follow a run", add_help=False)
     commands.add_parser("stop", help="end a run", add_help=False)
     commands.add_parser("perf", help="measurements: show, compare, report", add_help=False)
+    commands.add_parser("rounds", help="the optimisation rounds: list, start, keep, revert, restore, diff", add_help=False)
     commands.add_parser("doctor", help="what the environment has, and what it lacks", add_help=False)
     commands.add_parser("sim", help="build and run operators on the CPU stand-in", add_help=False)
     commands.add_parser("clangd", help="let clangd understand an operator, with or without CANN", add_help=False)

@@ -99,10 +99,11 @@ class Ledger:
 
     def reference(self, number: int, like: Measured | None) -> Measured | None:
         """What a round is compared with: the last kept before it that was measured on the same kind of machine."""
-        return next(
-            (m for r in self.kept_before(number) if (m := measured_of(r, like)) is not None),
-            None,
-        )
+        return self.locked(number, like.backend if like is not None else "npu")
+
+    def locked(self, number: int, backend: str) -> Measured | None:
+        """The case that a round has to be measured with on a kind of machine: that of what was kept last before it."""
+        return next((m for r in self.kept_before(number) if (m := measured_of(r, backend)) is not None), None)
 
     def data(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -124,9 +125,8 @@ class Ledger:
         return cls(rounds, tuple(Measured.read(m) for m in value["baselines"]), int(value["asked"]))
 
 
-def measured_of(one: Round, like: Measured | None) -> Measured | None:
-    """What a round's final state was measured at, on the kind of machine of ``like`` (a real one where None)."""
-    backend = like.backend if like is not None else "npu"
+def measured_of(one: Round, backend: str) -> Measured | None:
+    """What a round's final state was measured at, on a kind of machine (``npu`` or ``sim``)."""
     code = one.end or one.code
     found = [r.measured for r in one.retests if r.code == code and r.measured is not None]
     return next((m for m in reversed(found) if m.backend == backend), None)

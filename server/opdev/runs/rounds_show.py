@@ -1,0 +1,82 @@
+"""The list of rounds as a table for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdev.columns import grid
+from opdev.rounds.ledger import Ledger
+from opdev.rounds.measured import BUS, Measured
+from opdev.rounds.overview import Row
+from opdev.rounds.texts import say as word
+from opdev.rounds.texts import verdict
+from opdev.rounds.verdict import Verdict
+from opdev.rounds.work import Limit
+from opdev.rules.model import Lang
+from opdev.runs.rounds_texts import say
+
+_MOST_FILES, _MOST_SAVED, _WIDEST = 6, 3, 40
+_SIGNS = {"added": "+", "removed": "-", "modified": "", "mode": "±"}
+
+
+def table(rows: Sequence[Row], ledger: Ledger, limit: Limit, saved: Sequence[str], lang: Lang) -> str:
+    """Every round on a line, then its files, then what is proposed and what can be done."""
+    out = grid(say("columns", lang).split("|"), [_cells(row, lang) for row in rows], left=4)
+    out.append("")
+    out += [_files(row, lang) for row in rows if row.changed]
+    if any(row.measured is not None and row.measured.simulated for row in rows):
+        out.append(say("simulated", lang))
+    for row in rows:
+        if row.best is not None and row.best.measured is not None and row.round.state == "open":
+            value = row.best.measured.value(BUS) or 0.0
+            out.append(say("step", lang, number=row.round.number, best=row.best.number, value=value))
+    last = rows[-1]
+    if ledger.open is not None and last.retest is not None:
+        out.append(say("proposal", lang, number=last.round.number, text=verdict(last.verdict)[lang]))
+    if ledger.open is not None:
+        out.append(say("open-next", lang, number=ledger.open.number))
+    out.append(say("limit-asked" if limit.by == "asked" else "limit", lang, done=ledger.done, limit=limit.rounds))
+    if saved:
+        out.append(say("saved", lang, names="  ".join(saved[-_MOST_SAVED:])))
+    return "\n".join(out) + "\n"
+
+
+def _cells(row: Row, lang: Lang) -> list[str]:
+    one, m = row.round, row.measured
+    ratio = "—" if row.vs_baseline is None else f"{(row.vs_baseline + 1) * 100:.1f}%"
+    return [
+        str(one.number), _short(shown(one.idea)) or "—", word(f"state-{one.state}", lang), word(f"correct-{row.correctness}", lang), _figure(m, BUS, lang),
+        _figure(m, "e2e_us", lang), _percent(row.vs_first), _percent(row.vs_kept), ratio, str(len(row.changed)),
+    ]  # fmt: skip
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+
+
+def _figure(m: Measured | None, name: str, lang: Lang) -> str:
+    value = m.value(name) if m is not None else None
+    if m is None or value is None:
+        return "—"
+    return f"{value:.2f}" + (f" {word('sim', lang)}" if m.simulated else "")
+
+
+def _percent(value: float | None) -> str:
+    return "—" if value is None else f"{value * 100:+.1f}%"
+
+
+def _files(row: Row, lang: Lang) -> str:
+    names = [f"{_SIGNS[change]}{shown(path)}" for path, change in row.changed.items()]
+    more = f" {say('more', lang, count=len(names) - _MOST_FILES)}" if len(names) > _MOST_FILES else ""
+    return say("changed", lang, number=row.round.number, files=" ".join(names[:_MOST_FILES])) + more
+
+
+def verdict_line(found: Verdict, lang: Lang) -> str:
+    """A verdict on a line of its own."""
+    return verdict(found)[lang]
+
+
+def shown(path: str) -> str:
+    """A name as it can be printed: bytes that are no UTF-8 as escapes, nothing that moves the cursor."""
+    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode() for ch in text)
