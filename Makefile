@@ -9,20 +9,24 @@ STAMP := $(VENV)/.opdev-dev
 SARIF := $(VENV)/share/sarif-2.1.0.json
 SARIF_PACKAGE := @microsoft/jest-sarif@1.0.0-beta.0
 JOBS ?= 2
+CLIENT := client-vscode/node_modules/.package-lock.json
 
-.PHONY: demo test lint bench wheel system clean
+.PHONY: demo test lint bench wheel vsix system clean
 
 demo: system-demo $(VENV)/.opdev-run
 	@BIN=$(BIN) bash tests/corpus/demo.sh
 
 test: system $(STAMP) $(SARIF) lint
 	$(BIN)/opdev rule test
-	$(BIN)/python -m pytest -n $(JOBS) -q
+	cd client-vscode && npm test --silent
+	bash tests/e2e/vscode/tools.sh >/dev/null
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -q
 
-lint: $(STAMP)
+lint: $(STAMP) $(CLIENT)
 	$(BIN)/ruff check server tests
 	$(BIN)/ruff format --check server tests
 	$(BIN)/mypy
+	cd client-vscode && npm run --silent types && npm run --silent lint
 
 bench: $(STAMP)
 	$(BIN)/python -m pip install -q -e '.[bench]'
@@ -31,9 +35,17 @@ bench: $(STAMP)
 wheel: $(STAMP)
 	$(BIN)/python -m build --wheel --no-isolation
 
+# The VS Code extension, as users install it.
+vsix: $(CLIENT)
+	cd client-vscode && npm run --silent package
+
+$(CLIENT): client-vscode/package-lock.json
+	cd client-vscode && npm ci --silent
+	@touch $@
+
 # What the tests need of the system; installed as root with apt, otherwise named.
 system:
-	@bash tests/system.sh git nvim npm g++ cmake
+	@bash tests/system.sh git nvim npm g++ cmake chromium krb5 chinese-font
 system-demo:
 	@bash tests/system.sh git g++ cmake
 

