@@ -13,15 +13,16 @@ MARK = "-DOPDEV_CLANGD=1"
 """In every command of ours, so that a compile_commands.json tells whose it is."""
 OWN = (Path(__file__).parent / "include").as_posix()
 STAND_IN = (Path(__file__).parents[1] / "sim" / "include").as_posix()
-# The folders of CANN that operators are compiled with, below ASCEND_HOME_PATH; {arch} is the machine's.
+# The folders of CANN that operators are compiled with, below ASCEND_HOME_PATH and below its folder of the machine:
+# tikcpp is where AscendC was, asc where it is since it has a repository of its own.
 _CANN = (
+    "asc/include", "asc/include/basic_api", "asc/include/adv_api", "asc/include/c_api", "asc/include/utils",
+    "asc/include/simt_api", "asc/include/tiling", "asc/include/interface", "asc/impl/basic_api", "asc/impl/adv_api",
+    "asc/impl/c_api", "asc/impl/simt_api", "asc/impl/utils", "asc",
     "compiler/tikcpp", "compiler/tikcpp/tikcfw", "compiler/tikcpp/tikcfw/impl", "compiler/tikcpp/tikcfw/interface",
-    "include", "include/aclnn", "include/experiment/runtime", "include/experiment/msprof",
-    "{arch}-linux/include", "{arch}-linux/include/hcomm", "{arch}-linux/pkg_inc", "{arch}-linux/pkg_inc/profiling",
-    "{arch}-linux/pkg_inc/runtime", "{arch}-linux/tikcpp", "{arch}-linux/tikcpp/tikcfw",
-    "{arch}-linux/tikcpp/tikcfw/impl", "{arch}-linux/tikcpp/tikcfw/interface", "{arch}-linux/asc",
-    "{arch}-linux/asc/include", "{arch}-linux/asc/include/basic_api", "{arch}-linux/asc/include/adv_api",
-    "{arch}-linux/asc/include/utils", "{arch}-linux/asc/impl/basic_api", "{arch}-linux/asc/impl/adv_api",
+    "tikcpp", "tikcpp/tikcfw", "tikcpp/tikcfw/impl", "tikcpp/tikcfw/interface",
+    "include", "include/aclnn", "include/hcomm", "include/experiment/runtime", "include/experiment/msprof",
+    "pkg_inc", "pkg_inc/profiling", "pkg_inc/runtime",
 )  # fmt: skip
 _KERNEL, _HOST, _SHMEM = "kernel_operator.h", "acl/acl.h", "shmem.h"
 # What the device is to the headers: --cce-aicore-arch=dav-c220 (910B, 910C) and dav-c310 (950).
@@ -79,7 +80,8 @@ def _cann(environ: Mapping[str, str]) -> tuple[str, list[str]] | None:
         home = environ.get(name, "").rstrip("/")
         if not home:
             continue
-        folders = [p for part in _CANN if os.path.isdir(p := f"{home}/{part.format(arch=platform.machine())}")]
+        tops = (home, f"{home}/{platform.machine()}-linux")
+        folders = [path for top in tops for part in _CANN if os.path.isdir(path := f"{top}/{part}")]
         kernel = _holding(folders, _KERNEL)
         # A run on the stand-in sets ASCEND_HOME_PATH too.
         if kernel and _holding(folders, _HOST) and not os.path.isdir(f"{kernel}/opdev_sim"):

@@ -18,6 +18,7 @@ _INCLUDES_SHMEM = re.compile(rb'#\s*include\s*[<"](?:[\w/]*/)?shmem\w*\.h[">]|\b
 # CUDA without the toolkit: the only dialect of clang with launches.  Warnings of the dialect are nobody's.
 _DIALECT = ("-xcuda", "--cuda-host-only", "-nocudainc", "-nocudalib")
 _QUIET = (
+    "-ferror-limit=0",  # silenced launches count
     "-Wno-pragma-once-outside-header",
     "-Wno-unknown-pragmas",
     "-Wno-unknown-attributes",

@@ -4,6 +4,10 @@
 // declared here; __global__ and __aicore__ stay without meaning, because host and device overloads would clash.
 #pragma once
 
+// bisheng gives them to every file; headers of kernels count on it.
+#include <stddef.h>
+#include <stdint.h>
+
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
