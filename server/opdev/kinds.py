@@ -249,7 +249,8 @@ def _markdown(pure: _Path, data: bytes, *, in_operator: bool) -> Kind:
 
 
 def _contract(pure: _Path, *, in_operator: bool) -> Kind:
-    if not in_operator:
+    if not in_operator or pure.name == "compile_commands.json":
+        # What a build or `opdev clangd` writes for clangd.
         return NOT_OURS
     kinds = {"contract"}
     if pure.name == "cases.json":

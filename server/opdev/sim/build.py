@@ -27,6 +27,7 @@ LEFT_OUT = frozenset(
         "golden",
         "install",
         ".git",
+        ".cache",
         ".opdev",
         "__pycache__",
         "node_modules",
@@ -35,6 +36,8 @@ LEFT_OUT = frozenset(
     }
 )
 _SOURCES = (".cpp", ".cc", ".cxx", ".asc", ".cce")
+# A build reads none of these, and no hidden file (.clangd, .gitignore).
+_NOT_READ = (".md", ".py", ".sh", ".json", ".log")
 _LARGEST = 64 * 1024 * 1024
 _KEPT = 40
 _PROJECT = re.compile(r"^\s*project\s*\(", re.MULTILINE | re.IGNORECASE)
@@ -107,7 +110,7 @@ def _deliver(folder: Path, out: Path) -> None:
 
 def _cached(operator: Path, root: Root, tools: Tools, jobs: int | None, say: Callable[[str], None]) -> Built:
     home = sim_cache() / "builds"
-    code = [p for p in source_files(operator) if p.suffix not in (".md", ".py", ".sh", ".json", ".log")]
+    code = [p for p in source_files(operator) if p.suffix not in _NOT_READ and not p.name.startswith(".")]
     final = home / f"{operator.name}-{digest(code, str(operator), root.path.name, *map(str, code))}"
     mark = final / ".built"
     if mark.exists():
