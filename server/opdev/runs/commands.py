@@ -15,8 +15,8 @@ from opdev.rules.model import Text
 
 _PACKAGE = Path(__file__).parents[1]
 _WORD = re.compile(r"\{([a-z_]+)\}")
-WORDS = ("op", "repo", "name", "pes", "python", "jobs", "count", "dtype", "iters", "devices")
-"""What may stand in braces."""
+WORDS = ("op", "repo", "name", "pes", "python", "jobs", "count", "dtype", "iters", "devices", "opdev")
+"""What may stand in braces; ``opdev`` is the Python that has opdev."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ def values_of(plan: Plan, found: Target, executor: Executor) -> dict[str, str]:
         "name": found.name,
         "pes": str(plan.pes),
         "python": executor.environment().get("PYTHON_CMD", plan.python) if isinstance(executor, Sim) else plan.python,
+        "opdev": sys.executable,
         "jobs": str(min(8, os.cpu_count() or 1)),
         "count": str(plan.count or (65536 if sim else 8388608)),
         "dtype": plan.dtype or (found.dtypes[0] if found.dtypes else "float16"),
