@@ -27,6 +27,8 @@ _TENSOR = re.compile(r"(?:(?P<of>[\w.]+)\.)?[Tt]ensor\b")
 _DTYPE = re.compile(r"\bDT_\w+")
 _CALLED = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)[ \t]*\(")
 _WRAPPER = re.compile(r"host_wrapper|\w+_wrapper|launch_\w+|run_\w+")
+_DYNAMIC_NAME = re.compile(rb"^\w+[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*DYN(?:AMIC)?\b", re.MULTILINE)
+_WORDS = re.compile(r"\w+")
 _STUB = b"PYPTO_PENDING_STUB"
 _FOR_TRYING = frozenset({"_validate", "_make_inputs", "main", "_self_test", "_demo", "_test"})
 _SCOPES = ("function_definition", "lambda", "class_definition")
@@ -246,3 +248,26 @@ def is_loop(file: File, node: Node | None, *, unroll: bool = True) -> bool:
         return False
     name = callee.child_by_field_name("attribute")
     return name is not None and text(file.data, name) in (("loop", "loop_unroll") if unroll else ("loop",))
+
+
+def loop_around(file: File, call: Node) -> Node | None:
+    """The ``for`` statement a loop call is the iterator of."""
+    parent = call.parent
+    found = parent is not None and parent.type == "for_statement" and parent.child_by_field_name("right") == call
+    return parent if found and is_loop(file, call) else None
+
+
+def dynamic_names(view: View) -> frozenset[str]:
+    """Names of the file that stand for a dynamic axis: ``B = pypto.DYNAMIC``."""
+    return frozenset(
+        view.data[start:end].split(b"=")[0].split(b":")[0].strip().decode("utf-8", "replace")
+        for start, end in view.spans(_DYNAMIC_NAME)
+    )
+
+
+def is_dynamic(file: File, annotation: Node | None, names: frozenset[str]) -> bool:
+    """Whether a parameter's annotation has a dynamic axis; ``names`` are those of ``dynamic_names``."""
+    if annotation is None:
+        return False
+    words = set(_WORDS.findall(text(file.data, annotation)))
+    return not words.isdisjoint({"DYNAMIC", "DYN", *names})
