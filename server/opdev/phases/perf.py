@@ -194,6 +194,11 @@ def optimising(evidence: Evidence) -> bool:
         return False
     if rounds_begun(evidence):
         return True
+    from opdev.phases.rounds_ledger import ledger
+
+    found = ledger(evidence.root)
+    if found is not None and found.open is not None:
+        return True
     return evidence.said("performance_auto_optim") is True and decision(evidence).met is False
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opdev.phases import code, perf
+from opdev.phases import code, perf, rounds_ledger
 from opdev.phases.evidence import Evidence
 from opdev.phases.model import Check, Spot, Title, both
 from opdev.syntax.file import File
@@ -36,6 +36,7 @@ def checks(evidence: Evidence) -> Iterator[Check]:
     yield code.build_check(evidence)
     yield _retested(evidence, file)
     yield _overview(evidence, file)
+    yield from rounds_ledger.checks(evidence)
     sections = {row.section for row in report.final}
     lacking = [s for s in ("6.1", "6.2") if s not in sections]
     if lacking:

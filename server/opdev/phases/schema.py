@@ -80,6 +80,10 @@ def status() -> dict[str, Any]:
             "next": {"$ref": "#/$defs/text"},
             "worker": {"type": "string", "description": "The skills that do it; — for the user"},
             "place": {"$ref": "#/$defs/place"},
+            "round": {
+                "anyOf": [{"$ref": "#/$defs/text"}, {"type": "null"}],
+                "description": "What is unfinished about optimisation rounds, and what to do",
+            },
             "skipped": {
                 "type": "array",
                 "items": _object({"phase": {"$ref": "#/$defs/phase"}, "why": {"$ref": "#/$defs/text"}}),

@@ -96,6 +96,8 @@ class Show:
         rows.append(("next", said(at.next, self.lang)))
         if at.worker != "—":
             rows.append(("who", at.worker))
+        if status.round is not None:
+            rows.append(("round", said(status.round, self.lang)))
         if status.behind:
             names = listed((f"opdev gate {g.phase.id}" for g in status.behind), self.lang)
             rows.append(("behind", say("behind-text", self.lang, names=names)))
@@ -195,6 +197,7 @@ def _status(status: Status, show: Show) -> dict[str, Any]:
         "next": _text(at.next),
         "worker": at.worker,
         "place": _spot(at.place, show),
+        "round": _text(status.round) if status.round is not None else None,
         "skipped": [{"phase": name, "why": _text(why)} for name, why in status.skipped.items()],
         "gates": [_gate(gate, show) for gate in status.gates],
     }

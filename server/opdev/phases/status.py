@@ -15,6 +15,7 @@ from opdev.phases.evidence import DESIGN, Evidence
 from opdev.phases.graph import BY_ID, ORDER, skipped
 from opdev.phases.model import Gate, Phase, Spot, both
 from opdev.phases.recovery import Match, recover
+from opdev.phases.rounds_ledger import standing
 from opdev.rules.context import Project
 from opdev.rules.model import Text
 
@@ -44,6 +45,8 @@ class Status:
     at: Situation
     gates: tuple[Gate, ...] = ()
     skipped: Mapping[str, Text] = field(default_factory=dict)
+    round: Text | None = None
+    """What is unfinished about optimisation rounds, and what to do."""
 
     @property
     def behind(self) -> list[Gate]:
@@ -149,7 +152,7 @@ def judged(evidence: Evidence) -> Status:
     closed = [g for g in found if g.state == "closed"]
     if at.complete and closed:
         at = _not_yet(closed)
-    return Status(evidence.name, evidence.root, at, found, skipped(evidence.flags))
+    return Status(evidence.name, evidence.root, at, found, skipped(evidence.flags), standing(evidence.root))
 
 
 def glance(project: Project, configs: Configs | None = None, cancelled: Callable[[], bool] | None = None) -> Glance:

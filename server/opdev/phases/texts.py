@@ -53,6 +53,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "why": ("原因", "why"),
     "where": ("位置", "where"),
     "next": ("下一步", "next"),
+    "round": ("轮次", "round"),
     "who": ("由谁做", "who"),
     "behind": ("先看", "before"),
     "behind-text": ("前面的门禁没有全开：{names}", "gates before it are closed: {names}"),
