@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from fakes import checked, of, until
 
+from opdev.keeping.keeper import stat_of
 from opdev.phases.records import read as records
 from opdev.runs import store
 from opdev.runs.process import alive, carrying, identity
@@ -207,15 +208,16 @@ def test_a_killed_keeper_leaves_nothing_running_and_a_failed_step(make, nobody):
     assert started.run.status.now == "failed"
 
 
-def test_runner_and_keeper_killed_together_are_swept_by_whoever_looks_next(make, nobody):
+def test_runner_and_all_that_guards_killed_together_are_swept_by_whoever_looks_next(make, nobody):
     op = make(run=LONG)
     started = op.start()
     pids = running(op, "pid", "deep", "escaped")
     keeper = keeper_of(started.run)
+    guard = stat_of(keeper)[0]
 
-    os.kill(keeper, signal.SIGSTOP)
-    started.process.kill()
-    os.kill(keeper, signal.SIGKILL)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in (guard, keeper, started.process.pid):
+            os.kill(pid, number)
     started.process.wait(10)
     assert op.cli("runs").returncode == 0
 

@@ -5,21 +5,23 @@ Output is handed on as it comes; when the reader of it is slow, the program wait
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import json
 import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from opdev.runs import keeper, process
-from opdev.runs.keeper import members, send
+from opdev.keeping import child as children
+from opdev.keeping.child import Kept
+from opdev.keeping.keeper import members, send
+from opdev.runs import process
 
 Stream = Literal["stdout", "stderr"]
 _CHUNK = 1 << 18
@@ -27,6 +29,7 @@ _PIPE = 1 << 20
 _TICK = 0.05
 _CLOSING = 5.0
 """Seconds for a keeper to end after its step did."""
+_PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,17 @@ class Stop:
         return self.asked
 
 
+def inherit() -> None:
+    """Make this process the heir of what loses its keeper and its guard: for a process that does nothing but run steps."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _heir() -> bool:
+    found = ctypes.c_int(0)
+    ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(found), 0, 0, 0)
+    return bool(found.value)
+
+
 def execute(
     command: Command, output: Callable[[Stream, bytes], None], stop: Stop, tick: Callable[[], None] | None = None
 ) -> Outcome:
@@ -106,23 +120,21 @@ class _Execution:
         self.open: set[str] = set()
         self.asked = 0
         self.timed_out = False
-        self.control = -1
 
     def run(self) -> Outcome:
         begun = time.monotonic()
         if not os.path.isdir(self.command.cwd):
             return Outcome(failed=f"{self.command.cwd}: no such folder")
-        child, ends = self._start()
+        self.kept, ends = self._start()
         try:
             self._watch(begun, ends)
-            self._close(child)
+            self._close()
         finally:
             for end in ends.values():
                 os.close(end)
-            if self.control >= 0:
-                os.close(self.control)
+            self.kept.let_go()
             self.selector.close()
-            child.wait()
+            self.kept.process.wait()
         code, number = self.told.get("exit"), self.told.get("signal")
         failed = str(self.told.get("failed") or "")
         if not failed and "exit" not in self.told:
@@ -138,25 +150,21 @@ class _Execution:
             seconds=time.monotonic() - begun,
         )
 
-    def _start(self) -> tuple[subprocess.Popen[bytes], dict[str, int]]:
-        (out, out_w), (err, err_w), (report, report_w) = os.pipe(), os.pipe(), os.pipe()
-        control, self.control = os.pipe()
+    def _start(self) -> tuple[Kept, dict[str, int]]:
+        (out, out_w), (err, err_w) = os.pipe(), os.pipe()
         for end in (out, err):
             # The user's pipes may be limited; a smaller one works as well.
             with suppress(OSError):
                 fcntl.fcntl(end, getattr(fcntl, "F_SETPIPE_SZ", 1031), _PIPE)
-        argv = [sys.executable, "-I", "-S", keeper.__file__, str(control), str(report_w), str(self.command.grace)]
-        argv += ["hold" if self.command.hold else "null", *self.command.argv]
+        job = self.command
         try:
-            child = subprocess.Popen(
-                argv, cwd=self.command.cwd, env=dict(self.command.env), stdin=subprocess.DEVNULL,
-                stdout=out_w, stderr=err_w, pass_fds=(control, report_w),
-            )  # fmt: skip
+            kept = children.start(
+                job.argv, job.cwd, job.env, grace=job.grace, hold=job.hold, stdout=out_w, stderr=err_w
+            )
         finally:
-            for end in (out_w, err_w, report_w, control):
-                os.close(end)
-        self.keeper = child.pid
-        return child, {"stdout": out, "stderr": err, "report": report}
+            os.close(out_w)
+            os.close(err_w)
+        return kept, {"stdout": out, "stderr": err, "report": kept.report}
 
     def _watch(self, begun: float, ends: Mapping[str, int]) -> None:
         for name, end in ends.items():
@@ -206,16 +214,21 @@ class _Execution:
 
     def _say(self, word: bytes) -> None:
         self.asked += 1
-        with suppress(OSError):
-            os.write(self.control, word)
+        self.kept.say(word)
 
     def _orphans(self) -> None:
+        if "exit" in self.told or self.told.get("failed"):
+            return
         deadline = time.monotonic() + _CLOSING
-        run = self.command.env.get(process.TOKEN, "")
-        killed = "exit" not in self.told and not self.told.get("failed")
-        while (left := {**members(self.keeper), **(process.carrying(run) if killed and run else {})}) and (
-            time.monotonic() < deadline
-        ):
+        run, heir = self.command.env.get(process.TOKEN, ""), _heir()
+        while time.monotonic() < deadline:
+            # The guard does the same, unless it was killed as well.
+            left = {**members(self.kept.process.pid), **(process.carrying(run) if run else {})}
+            if heir:
+                left |= members(os.getpid())
+            left.pop(self.kept.process.pid, None)
+            if not left:
+                return
             for pid, start in left.items():
                 send(pid, start, signal.SIGKILL)
             time.sleep(0.01)
@@ -236,10 +249,9 @@ class _Execution:
                 else:
                     self.output("stdout" if name == "stdout" else "stderr", data)
 
-    def _close(self, child: subprocess.Popen[bytes]) -> None:
-        os.close(self.control)
-        self.control = -1
+    def _close(self) -> None:
+        self.kept.let_go()
         try:
-            child.wait(_CLOSING + self.command.grace)
+            self.kept.process.wait(_CLOSING + self.command.grace)
         except subprocess.TimeoutExpired:
-            child.kill()
+            self.kept.process.kill()

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from functools import cache
 
-from opdev.runs.keeper import send, stat_of
+from opdev.keeping.keeper import send, stat_of
 
 TOKEN = "OPDEV_RUN"  # noqa: S105 - a name, no secret
 """The environment variable that every process of a run carries: the run's id."""

@@ -1,12 +1,17 @@
-"""The process between the runner and a step: whatever happens to the runner, the step's processes end.
+"""What stands between whoever starts a program and the program: whatever is killed, the program's processes end.
 
 It is a program of its own (``python -I -S keeper.py …``, standard library only, so that it starts in a few
-milliseconds).  It leads a session; the step and all it starts live in that session, and what leaves the session
-is inherited by the keeper, because it is a *subreaper*.  Only these processes are ever signalled.
+milliseconds), and becomes two processes: a *guard*, and below it the *keeper*, which starts the program.
 
-The runner holds the other end of the control pipe: ``T`` asks the step to end (SIGTERM, SIGKILL after the grace
-period), ``K`` kills it, and the pipe's end means that the runner is dead.  The keeper tells, as JSON lines on the
-report pipe, the step's process id and how it ended.
+The keeper leads a session; the program and all it starts live in that session, and what leaves the session is
+inherited by the keeper, because it is a *subreaper*.  Only these processes are ever signalled.  Whoever started it
+holds the other end of the control pipe: ``T`` asks the program to end (SIGTERM, SIGKILL after the grace period),
+``K`` kills it, and the pipe's end means that the starter is dead.  The keeper tells, as JSON lines on the report
+pipe, the program's process id and how it ended.
+
+The guard only waits for the keeper's end.  It is a subreaper, too: when the keeper is killed, what it kept becomes
+the guard's, which kills it; when the guard is killed, the keeper ends the program.  So one of starter, keeper and
+guard is enough.  The guard is a shell (and no Python of this package), so that killing by name does not take all.
 """
 
 from __future__ import annotations
@@ -23,7 +28,36 @@ from contextlib import suppress
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _ORPHANED_GRACE = 1.0
 _LEFT_OVER = 0.2
-"""Seconds that processes a step left behind get to end by themselves."""
+"""Seconds that processes a program left behind get to end by themselves."""
+_SHELL = "/bin/sh"
+_GUARD = """
+trap '' HUP INT TERM
+while read -r _; do :; done
+children() {
+    if [ -r /proc/$$/task/$$/children ]; then
+        read -r found </proc/$$/task/$$/children
+        for pid in $found; do entry $pid; done
+    else
+        for folder in /proc/[0-9]*; do entry ${folder#/proc/}; done
+    fi
+}
+entry() {
+    read -r line </proc/$1/stat || return
+    set -- $1 ${line##*) }
+    [ "$3" = $$ ] && [ "$2" != Z ] && left="$left $1"
+}
+n=0
+while [ $n -lt 500 ]; do
+    left= found=
+    children
+    [ -z "$left" ] && exit 0
+    kill -KILL $left
+    n=$((n + 1))
+    sleep 0.02
+done
+"""
+"""Input ends with the keeper.  Whose parent is killed becomes a child of this shell: no tree has to be walked, and
+a child's number is nobody else's before the shell has waited for it."""
 
 
 def table() -> dict[int, tuple[int, int, str, int]]:
@@ -81,9 +115,10 @@ def send(pid: int, start: int, number: int) -> None:
 
 
 class _Keeper:
-    def __init__(self, control: int, report: int, grace: float, *, hold: bool) -> None:
+    def __init__(self, control: int, report: int, grace: float, *, hold: bool, guard: int) -> None:
         self.control, self.report, self.grace = control, report, grace
         self.hold = hold
+        self.guard = guard
         self.lifeline = -1
         self.child = -1
         self.status: int | None = None
@@ -92,7 +127,7 @@ class _Keeper:
             os.set_blocking(end, False)
 
     def start(self, argv: list[str]) -> int:
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
         if self.hold:
             inner, self.lifeline = os.pipe()
         else:
@@ -103,18 +138,18 @@ class _Keeper:
             self._become(argv, inner, me)
         os.close(inner)
         null = os.open(os.devnull, os.O_RDWR)
-        # The step's output ends when the step's processes end, not when the keeper does.
+        # The program's output ends when the program's processes end, not when the keeper does.
         for number in (0, 1, 2):
             os.dup2(null, number)
         os.close(null)
         entry = stat_of(self.child)
-        self.tell(pid=self.child, start=entry[3] if entry else 0)
+        self.tell(pid=self.child, start=entry[3] if entry else 0, keeper=me)
         return self.child
 
     def _become(self, argv: list[str], inner: int, keeper: int) -> None:
         try:
             os.setpgid(0, 0)
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != keeper:
                 os._exit(127)
             os.dup2(inner, 0)
@@ -143,7 +178,7 @@ class _Keeper:
                 self.status = status
 
     def wait(self, seconds: float | None) -> bytes | None:
-        """What the runner says (empty: it is dead), or None when time is up or a child changed."""
+        """What the starter says (empty: it, or the guard, is dead), or None when time is up or a child changed."""
         watched = [self.woken] + ([self.control] if self.control >= 0 else [])
         ready, _, _ = select.select(watched, [], [], seconds)
         if self.woken in ready:
@@ -158,6 +193,9 @@ class _Keeper:
             if not said:
                 self.control = -1
             return said
+        if self.guard and os.getppid() != self.guard:
+            self.guard = 0
+            return b""
         return None
 
     def run(self) -> None:
@@ -207,7 +245,7 @@ class _Keeper:
         self.reap()
 
     def left_over(self) -> int:
-        """End what outlived the step; how many processes that were."""
+        """End what outlived the program; how many processes that were."""
         if members(os.getpid()):
             self.until_empty(_LEFT_OVER)
         left = members(os.getpid())
@@ -216,17 +254,42 @@ class _Keeper:
         return len(left)
 
 
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _stand_guard(lifeline: int) -> None:
+    """Become the shell that kills what is left when the keeper is gone."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number, end in ((0, lifeline), (1, null), (2, null)):
+        os.dup2(end, number)
+    os.closerange(3, 256)
+    os.execv(_SHELL, ["sh", "-c", _GUARD])  # noqa: S606 - nothing of a user's is in it
+
+
 def main(argv: list[str]) -> int:
     """``keeper.py CONTROL_FD REPORT_FD GRACE_SECONDS hold|null PROGRAM ARGUMENT…``."""
     os.setsid()
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     control, report = int(argv[0]), int(argv[1])
     for end in (control, report):
         os.set_inheritable(end, False)
-    keeper = _Keeper(control, report, float(argv[2]), hold=argv[3] == "hold")
+    lifeline, held = os.pipe()
+    guard = os.getpid()
+    if os.fork():
+        os.close(held)
+        _stand_guard(lifeline)
+    os.close(lifeline)
+    os.setsid()
+    keeper = _Keeper(control, report, float(argv[2]), hold=argv[3] == "hold", guard=guard)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(keeper.waker, warn_on_full_buffer=False)
+    # The guard's death is told as a child's would be.
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGCHLD)
+    if os.getppid() != guard:
+        return 127
     keeper.start(argv[4:])
     keeper.run()
     return 0
