@@ -83,6 +83,7 @@ KEYS: Mapping[str, Key] = {
                 "keep-megabytes": {"type": "integer", "minimum": 0},
                 "rounds-megabytes": {"type": "integer", "minimum": 1},
                 "external": {"type": "object", "additionalProperties": _WORDS},
+                "external-timeout": {"type": "number", "minimum": 0},
             },
         },
         "opdev run 的设置：执行方式、容器引擎、宽限秒数、保留的运行数、各阶段的外部命令",
@@ -452,6 +453,16 @@ def _mismatch(value: object, schema: Mapping[str, Any]) -> str:
         )
     wanted = {"string": str, "boolean": bool}[kind]
     return "" if isinstance(value, wanted) else f"is a {kind}, not {value!r}"
+
+
+def line_of(path: str, key: str) -> int:
+    """The line (1-based) on which a key of a configuration file stands; 1 where it is not found."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return 1
+    inside = re.search(rf"[\s{{,]{re.escape(key)}[\"']?\s*=", text)
+    return text.count("\n", 0, inside.start() + 1) + 1 if inside else _line(text, key)
 
 
 def _line(text: str, key: str) -> int:

@@ -31,6 +31,24 @@ echo '[ 50%] Building CXX object a.o'
 echo '[100%] Built target x'
 touch "$here/build/bin/$1"
 """
+ANSWERED = """\
+phase0_intake:
+  op_name: {name}
+  build_mode: independent_project
+  torch_required: false
+  performance_required: false
+  performance_auto_optim: false
+  cann_set_env: ""
+  cann_source_mode: session_preconfigured
+  conda_env: none
+  shmem_repo: pending
+  skills_root: none
+  askquestion_completed: [1, 2, 3, 4, 5]
+  cann_set_env_pending: false
+  docker_container: null
+  docker_workdir: null
+  docker_exec_required: false
+"""
 VALIDATOR = jsonschema.Draft202012Validator(events.schema())
 
 

@@ -14,6 +14,9 @@ from opdev.runs.ids import new_id
 FAILED = Outcome(exit=1, seconds=2.0)
 
 LINES = {
+    "not-sourced": "[opdev] cannot be sourced: /usr/local/Ascend/set_env.sh",
+    "not-filled": "NotImplementedError: [待填] 按 docs/design.md 的 correctness.oracle 写输入与 golden",
+    "script-raised": '  File "/w/custom-ops/demo/scripts/check_result.py", line 12, in main',
     "cann-not-sourced": "  Cannot find ASCEND_HOME_PATH, please run set_env.sh.",
     "bisheng-not-found": "build.sh: line 3: bisheng: command not found",
     "python-module-missing": "ModuleNotFoundError: No module named 'torch_npu'",

@@ -323,7 +323,7 @@ def test_settings_of_the_engine():
     assert plan_of(Asked("3"), TARGET, {"engine": ["a b"]}, {}).engine == ("a b",)
     assert plan_of(Asked("3"), TARGET, {}, {}).mounts == (("/r", "/w"),)
     assert plan_of(Asked("3"), TARGET, {"mounts": {"/a": "/b"}}, {}).mounts == (("/a", "/b"),)
-    assert plan_of(Asked("3"), TARGET, {"external": {"design": ["x"]}}, {}).external == {"1": ("x",)}
+    assert plan_of(Asked("3", handover=True), TARGET, {"external": {"design": ["x"]}}, {}).external == {"1": ("x",)}
 
 
 # A real engine, where there is one: OPDEV_TEST_ENGINE is its argv prefix, OPDEV_TEST_IMAGE an image with bash.

@@ -302,10 +302,12 @@ def test_two_operators_at_once_do_not_meet(make):
 
 def test_one_operator_twice_goes_one_after_the_other(make):
     op = make(
-        run="mkdir -p output; test ! -e busy || exit 1; touch busy; sleep 0.4; rm busy; echo 'PASS: all 2 PE outputs match'\n"
+        run="mkdir -p output; test ! -e busy || exit 1; touch busy; until test -e go; do sleep 0.02; done; rm busy; echo 'PASS: all 2 PE outputs match'\n"
     )
 
     runs = [op.start() for _ in range(2)]
+    until(lambda: any(of(replay(started.run), "waiting") for started in runs), what="one to wait for the other")
+    op.write("go", "")
     for started in runs:
         started.process.wait(30)
 

@@ -29,8 +29,8 @@ _REMARKS: Mapping[str, tuple[str, str]] = {
         "the operator's folder lies in {folder}/ and the answer is {value}: answer otherwise, or make the operator elsewhere",
     ),
     "session-unset": (
-        "当前 shell 没有 CANN（ASCEND_HOME_PATH 未设置）：先 source set_env.sh 再运行，或给出它的路径",
-        "this shell has no CANN (ASCEND_HOME_PATH is not set): source its set_env.sh first, or name its path",
+        "当前 shell 没有 CANN（ASCEND_HOME_PATH 未设置）：先 source set_env.sh 再运行，或给出它的路径；只用 CPU 模拟就写 later",
+        "this shell has no CANN (ASCEND_HOME_PATH is not set): source its set_env.sh first, or name its path; for the CPU stand-in alone write `later`",
     ),
     "no-default-cann": ("默认位置都没有 set_env.sh：{places}", "none of the usual places has a set_env.sh: {places}"),
     "relative-cann": ("{value} 不是绝对路径", "{value} is not an absolute path"),
@@ -68,8 +68,8 @@ _REMARKS: Mapping[str, tuple[str, str]] = {
         "no set_env.sh belongs to this session's CANN: cann_set_env stays empty, and another shell has to source it first",
     ),
     "repo-later": (
-        "SHMEM 仓还没有定：shmem_repo 记为 pending，Phase 1 之前要补上",
-        "the SHMEM repository is not known: shmem_repo is pending and has to be there before Phase 1",
+        "SHMEM 仓还没有定：shmem_repo 记为 pending，Phase 1 之前要补上（只用 CPU 模拟则不需要）",
+        "the SHMEM repository is not known: shmem_repo is pending and has to be there before Phase 1 (the CPU stand-in does without)",
     ),
     "repo-found": ("SHMEM 仓：{value}（{origin}）", "SHMEM repository: {value} ({origin})"),
     "not-installed": (

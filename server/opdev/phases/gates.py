@@ -8,8 +8,9 @@ shown in the chat, answers of this session) is no check here at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
-from opdev.phases import code, correctness, design, intake, perf_gate, review, rounds, tests, torch
+from opdev.phases import code, correctness, design, holes, intake, perf_gate, review, rounds, tests, torch
 from opdev.phases.evidence import Evidence
 from opdev.phases.graph import BY_ID, ORDER, skipped
 from opdev.phases.model import Check, Gate, gate_of
@@ -34,7 +35,7 @@ def gate(evidence: Evidence, phase: str) -> Gate:
     why = skipped(evidence.flags).get(phase)
     if why is not None:
         return Gate(BY_ID[phase], "skipped", (), why)
-    return gate_of(BY_ID[phase], _CHECKS[phase](evidence))
+    return gate_of(BY_ID[phase], chain(_CHECKS[phase](evidence), holes.checks(evidence, phase)))
 
 
 def before(evidence: Evidence, phase: str) -> list[Gate]:

@@ -8,7 +8,9 @@ A line counts when it is a JSON object with
     ``n_pes``    PE count, where the step has one
     ``sources``  {path below the operator: SHA-256 of the file as it was run}; with it a result holds for
                  exactly those bytes and file times do not matter
+    ``backend``  ``sim`` for the CPU stand-in: it shows that a build or a case passes, and is no measurement at all
     ``message``  the first valid error of a failed step; ``log`` the file it is in, below the run's folder
+    ``phase``, ``class``, ``route``  of a failure: where it came up, what it is, which phase mends it (or ``here``)
 
 Whatever else a line holds is the runner's.  Lines that are not that are passed over: a runner may have died
 in the middle of one.
@@ -24,6 +26,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 STEPS = frozenset({"build", "smoke", "matrix", "perf", "baseline", "torch"})
+MEASURED = frozenset({"perf", "baseline", "torch"})
+"""Steps that speak for hardware only."""
 RESULTS = frozenset({"pass", "fail", "blocked"})
 _MOST_RUNS = 200
 _MOST_BYTES = 4_000_000
@@ -42,6 +46,10 @@ class Record:
     n_pes: int | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
     message: str = ""
+    backend: str = ""
+    phase: str = ""
+    cls: str = ""
+    route: str = ""
 
 
 def read(root: str) -> list[Record]:
@@ -104,6 +112,9 @@ def _record(line: bytes, path: str, number: int, stamp: float) -> Record | None:
     step, result = value.get("step"), value.get("result")
     if not isinstance(step, str) or not isinstance(result, str) or step not in STEPS or result not in RESULTS:
         return None
+    backend = value.get("backend") if isinstance(value.get("backend"), str) else ""
+    if backend == "sim" and step in MEASURED:
+        return None
     pes, sources, message = value.get("n_pes"), value.get("sources"), value.get("message")
     return Record(
         step=step,
@@ -114,7 +125,15 @@ def _record(line: bytes, path: str, number: int, stamp: float) -> Record | None:
         n_pes=pes if isinstance(pes, int) and not isinstance(pes, bool) else None,
         sources=_digests(sources),
         message=message[:2000] if isinstance(message, str) else "",
+        backend="sim" if backend == "sim" else "",
+        phase=_word(value.get("phase")),
+        cls=_word(value.get("class")),
+        route=_word(value.get("route")),
     )
+
+
+def _word(value: object) -> str:
+    return value[:20] if isinstance(value, str) else ""
 
 
 def _digests(sources: object) -> dict[str, str]:

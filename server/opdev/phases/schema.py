@@ -43,12 +43,17 @@ _CHECK = _object(
         "detail": {"$ref": "#/$defs/text"},
         "opens": {"$ref": "#/$defs/text", "description": "What opens it; empty where nothing has to be done"},
         "place": {"$ref": "#/$defs/place"},
+        "simulated": {
+            "type": "boolean",
+            "description": "It holds by what the CPU stand-in showed, and no hardware did",
+        },
     }
 )
 _GATE: dict[str, Any] = {
     "phase": {"$ref": "#/$defs/phase"},
     "title": {"$ref": "#/$defs/text"},
     "state": {"enum": list(get_args(GateState))},
+    "simulated": {"type": "boolean", "description": "Open only by what the CPU stand-in showed; never so for Phase 6"},
     "why": {"$ref": "#/$defs/text", "description": "Why it is skipped; empty otherwise"},
     "checks": {"type": "array", "items": {"$ref": "#/$defs/check"}},
 }
@@ -79,6 +84,10 @@ def status() -> dict[str, Any]:
             "why": {"$ref": "#/$defs/text"},
             "next": {"$ref": "#/$defs/text"},
             "worker": {"type": "string", "description": "The skills that do it; — for the user"},
+            "back": {
+                "anyOf": [{"$ref": "#/$defs/phase"}, {"type": "null"}],
+                "description": "The phase that the last failure leads back to; null where none is on record for the present code",
+            },
             "place": {"$ref": "#/$defs/place"},
             "round": {
                 "anyOf": [{"$ref": "#/$defs/text"}, {"type": "null"}],

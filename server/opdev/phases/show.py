@@ -7,13 +7,13 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opdev.phases.graph import PHASES
+from opdev.phases.graph import BY_ID, PHASES
 from opdev.phases.model import Check, Gate, Phase, Spot, listed, said
 from opdev.phases.status import Status
 from opdev.phases.texts import GATE, STATE, say, word
 from opdev.rules.model import Lang, Text
 
-_COLOURS = {"failed": "31", "unknown": "33", "ok": "32", "closed": "31", "open": "32", "skipped": "90"}
+_COLOURS = {"failed": "31", "unknown": "33", "ok": "32", "closed": "31", "open": "32", "skipped": "90", "simulated": "36"}
 
 
 class Show:
@@ -51,7 +51,8 @@ class Show:
         """A gate: a line on its state, each check that keeps it closed, the names of the others."""
         out = [f"{self.paint(operator, 'name')}  {self.path(root)}"]
         colon = "：" if self.lang == "zh" else ": "
-        out.append(f"{self.phase(gate.phase)}{colon}{self.paint(self._head(gate), gate.state)}")
+        state = "simulated" if gate.simulated else gate.state
+        out.append(f"{self.phase(gate.phase)}{colon}{self.paint(self._head(gate), state)}")
         for check in gate.closed_by:
             out += ["", *self._check(check)]
         good = [c.id for c in gate.checks if c.state == "ok"]
@@ -60,6 +61,8 @@ class Show:
             out.append("")
         if good:
             out.append(say("holding", self.lang, names=", ".join(good)))
+        if simulated := [c.id for c in gate.checks if c.simulated]:
+            out.append(say("simulated", self.lang, names=", ".join(simulated)))
         if exempt:
             out.append(say("exempt", self.lang, names=", ".join(exempt)))
         return "\n".join(out) + "\n"
@@ -67,6 +70,8 @@ class Show:
     def _head(self, gate: Gate) -> str:
         if gate.state == "skipped":
             return say("head-skipped", self.lang, why=said(gate.why, self.lang))
+        if gate.simulated:
+            return say("head-simulated", self.lang, ok=len(gate.checks), count=sum(c.simulated for c in gate.checks))
         if gate.state == "open":
             return say("head-open", self.lang, ok=len(gate.checks))
         failed = sum(c.state == "failed" for c in gate.checks)
@@ -94,6 +99,8 @@ class Show:
         if at.place is not None and not at.complete:
             rows.append(("where", self.spot(at.place)))
         rows.append(("next", said(at.next, self.lang)))
+        if at.back is not None and at.back != at.phase.id:
+            rows.append(("back", self.phase(BY_ID[at.back])))
         if at.worker != "—":
             rows.append(("who", at.worker))
         if status.round is not None:
@@ -122,6 +129,8 @@ class Show:
                 state, kind = say("later", self.lang), "skipped"
             elif gate.state == "closed":
                 state, kind = say("closed-by", self.lang, count=len(gate.closed_by)), "closed"
+            elif gate.simulated:
+                state, kind = say("open-simulated", self.lang), "simulated"
             else:
                 state, kind = word(GATE[gate.state], self.lang), gate.state
             mark = ">" if phase.id == status.at.phase.id and not status.at.complete else " "
@@ -164,6 +173,7 @@ def _gate(gate: Gate, show: Show) -> dict[str, Any]:
         "phase": gate.phase.id,
         "title": _text(gate.phase.title),
         "state": gate.state,
+        "simulated": gate.simulated,
         "why": _text(gate.why),
         "checks": [
             {
@@ -173,6 +183,7 @@ def _gate(gate: Gate, show: Show) -> dict[str, Any]:
                 "detail": _text(check.detail),
                 "opens": _text(check.opens),
                 "place": _spot(check.place, show),
+                "simulated": check.simulated,
             }
             for check in gate.checks
         ],
@@ -196,6 +207,7 @@ def _status(status: Status, show: Show) -> dict[str, Any]:
         "why": _text(at.why),
         "next": _text(at.next),
         "worker": at.worker,
+        "back": at.back,
         "place": _spot(at.place, show),
         "round": _text(status.round) if status.round is not None else None,
         "skipped": [{"phase": name, "why": _text(why)} for name, why in status.skipped.items()],

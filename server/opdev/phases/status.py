@@ -16,10 +16,13 @@ from opdev.phases.graph import BY_ID, ORDER, skipped
 from opdev.phases.model import Gate, Phase, Spot, both
 from opdev.phases.recovery import Match, recover
 from opdev.phases.rounds_ledger import standing
+from opdev.phases.routing import Returned, returned
 from opdev.rules.context import Project
 from opdev.rules.model import Text
 
 _FLAG_PHASE = "5.5"
+_AFTER_FAILURE = (5, 6, 8, 10, 12, 13, 14)
+"""The rows where something is to be built or run again: there the last failure says more than the row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class Situation:
     place: Spot | None = None
     complete: bool = False
     """Whether everything up to the delivery is done."""
+    back: str | None = None
+    """The phase that the last failure leads back to, where it is about the present code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def situation(evidence: Evidence) -> Situation:
         if unknown is not None:
             return unknown
     if match is not None:
-        return _of(match)
+        return _of(match, returned(evidence) if match.row in _AFTER_FAILURE else None)
     left = [check for check in review.final(evidence) if not check.holds]
     if not left:
         return Situation(
@@ -100,8 +105,11 @@ def situation(evidence: Evidence) -> Situation:
     )  # fmt: skip
 
 
-def _of(match: Match) -> Situation:
-    return Situation(BY_ID[match.phase], match.row, match.why, match.next, match.worker, match.place)
+def _of(match: Match, failed: Returned | None) -> Situation:
+    if failed is None:
+        return Situation(BY_ID[match.phase], match.row, match.why, match.next, match.worker, match.place)
+    worker = BY_ID[failed.phase].worker
+    return Situation(BY_ID[match.phase], match.row, failed.why, failed.next, worker, failed.place, back=failed.phase)
 
 
 def _unknown_flag(evidence: Evidence) -> Situation | None:

@@ -82,22 +82,25 @@ def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:
             )
         return found
 
-    def pes(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1024):
+    def pes(text: str) -> tuple[int, ...]:
+        words = [word.strip() for word in text.split(",")]
+        if not all(word.isascii() and word.isdigit() and len(word) < 6 and 1 <= int(word) <= 1024 for word in words):
             raise argparse.ArgumentTypeError(say("bad-pes", lang))
-        return int(text)
+        return tuple(dict.fromkeys(map(int, words)))
 
     p = argparse.ArgumentParser(prog=f"opdev {command}", description=say(f"{command}-help", lang))
     formats = ("text", "json") if command in ("runs", "doctor") else ("text", "jsonl")
     if command == "run":
         p.add_argument("phase", type=phase, metavar="PHASE", help=f"{say('phase', lang)}: {', '.join((*ORDER, 'all'))}")
-        p.add_argument("--pes", type=pes, default=2, metavar="N", help=say("pes", lang))
+        p.add_argument("--pes", type=pes, default=(), metavar="N[,N]", help=say("pes", lang))
         p.add_argument("--resume", action="store_true", help=say("resume", lang))
         p.add_argument("--keep-going", action="store_true", help=say("keep-going", lang))
         p.add_argument("--count", type=positive, default=0, metavar="N", help=say("count", lang))
         p.add_argument("--iters", type=positive, default=0, metavar="N", help=say("iters", lang))
         p.add_argument("--dtype", default="", help=say("dtype", lang))
         p.add_argument("--devices", default="", help=say("devices", lang))
+        p.add_argument("--handover", action=argparse.BooleanOptionalAction, default=None, help=say("handover", lang))
+        p.add_argument("--max-rounds", type=positive, default=0, metavar="N", help=say("max-rounds", lang))
         p.add_argument("--detach", action="store_true", help=say("detach", lang))
     if command in ("run", "doctor"):
         p.add_argument("--executor", choices=EXECUTORS, help=say("executor", lang))

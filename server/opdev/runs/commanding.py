@@ -18,8 +18,8 @@ from opdev.runs.errors import UsageError
 from opdev.runs.looking import coloured, exit_status, watch
 from opdev.runs.process import tell
 from opdev.runs.render import probe_line
-from opdev.runs.runner import executor_of
-from opdev.runs.settings import Asked, plan_of
+from opdev.runs.runner import executor_of, values_of
+from opdev.runs.settings import Asked, own_settings, plan_of
 from opdev.runs.starting import Started, start
 from opdev.runs.status import ACTIVE
 from opdev.runs.store import Run
@@ -38,9 +38,10 @@ def run(args: argparse.Namespace, lang: Lang) -> int:
     found = target(look(operator.root, configs))
     asked = Asked(
         args.phase, args.executor, args.container, args.pes, args.resume, args.keep_going, args.count, args.iters,
-        args.dtype, args.devices,
+        args.dtype, args.devices, args.handover, lang, max_rounds=args.max_rounds,
     )  # fmt: skip
-    plan = plan_of(asked, found, configs.for_folder(operator.root).settings.run, os.environ)
+    settings = configs.for_folder(operator.root).settings
+    plan = plan_of(asked, found, settings.run, os.environ, own_settings(os.environ), settings.path or "opdev.toml")
     problem = executor_of(plan, "").problem()
     if problem is not None:
         sys.stderr.write(f"opdev run: {problem[lang]}\n")
@@ -50,7 +51,11 @@ def run(args: argparse.Namespace, lang: Lang) -> int:
     except OSError as error:
         raise UsageError("unwritable", path=f"{operator.root}/.opdev", why=error.strerror) from error
     if args.detach:
-        sys.stdout.write(say("detached", lang, id=started.run.id) + "\n")
+        if args.format == "jsonl":
+            told = {"run": started.run.id, "root": operator.root, "folder": started.run.folder}
+            sys.stdout.write(json.dumps(told, ensure_ascii=False) + "\n")
+        else:
+            sys.stdout.write(say("detached", lang, id=started.run.id) + "\n")
         return 0
     return _attend(started, args.format, lang)
 
@@ -148,8 +153,9 @@ def doctor(args: argparse.Namespace, lang: Lang) -> int:
     executor = executor_of(plan, "doctor")
     shmem = f"{executor.inward(found.repo)}/install/set_env.sh" if found is not None else ""
     seen: list[Probe] = []
+    python = values_of(plan, found, executor)["python"] if found is not None else plan.python
     for one in probe(
-        executor, found, "" if executor.backend == "sim" else cann, "" if executor.backend == "sim" else shmem
+        executor, found, "" if executor.backend == "sim" else cann, "" if executor.backend == "sim" else shmem, python
     ):
         seen.append(one)
         if args.format == "text":

@@ -14,9 +14,11 @@ from typing import Any, Literal
 from opdev.rules.model import Text
 
 _PACKAGE = Path(__file__).parents[1]
-_WORD = re.compile(r"\{([a-z_]+)\}")
-WORDS = ("op", "repo", "name", "pes", "python", "jobs", "count", "dtype", "iters", "devices", "opdev")
+WORD = re.compile(r"\{([a-z_]+)\}")
+WORDS = ("op", "repo", "name", "pes", "python", "jobs", "count", "dtype", "iters", "devices", "opdev", "warm_up")
 """What may stand in braces; ``opdev`` is the Python that has opdev."""
+HANDED = ("context", "brief", "phase")
+"""What may besides in the command of a hand-over: the context as JSON and as Markdown, the phase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,9 @@ class Step:
     artifacts: tuple[str, ...] = ()
     retry: tuple[int, float] = (0, 0.0)
     pause_after: tuple[str, float] = ("", 0.0)
+    by_pes: tuple[str, ...] = ()
+    measures: Mapping[str, object] = field(default_factory=dict)
+    """What a measuring step is run for: n_pes, count, dtype.  Made by ``sizing``, never written in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class Commands:
     work: Literal["person", "commands"]
     ask: Text
     context: tuple[str, ...]
+    hardware: Text | None
     probes: bool
     ready: tuple[Condition, ...]
     steps: tuple[Step, ...]
@@ -95,6 +101,7 @@ def parse(value: Any, name: str) -> Commands:
             work=value["work"],
             ask=value["ask"],
             context=tuple(value.get("context", ())),
+            hardware=value.get("hardware"),
             probes=bool(value.get("probes")),
             ready=_conditions(value.get("ready", ())),
             steps=tuple(_step(item) for item in value["steps"]),
@@ -114,6 +121,7 @@ def _conditions(items: Sequence[Mapping[str, str]]) -> tuple[Condition, ...]:
 
 def _step(item: Mapping[str, Any]) -> Step:
     known = dict(item)
+    known["by_pes"] = tuple(known.pop("by-pes", ()))
     retry, pause = known.pop("retry", None), known.pop("pause-after", None)
     for key in ("argv", "modes", "executors", "source", "parse", "artifacts"):
         if key in known:
@@ -129,7 +137,7 @@ def _step(item: Mapping[str, Any]) -> Step:
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """A text with its words in braces filled in; KeyError for a word there is none of."""
-    return _WORD.sub(lambda match: values[match[1]], text)
+    return WORD.sub(lambda match: values[match[1]], text)
 
 
 def holds(

@@ -43,6 +43,7 @@ class _Tool:
     cann: bool = False
     """Whether only hardware needs it."""
     sourced: bool = False
+    torch: bool = False
 
 
 _TOOLS = (
@@ -53,12 +54,21 @@ _TOOLS = (
     _Tool("bisheng", ("bisheng", "--version"), both("安装 CANN toolkit，并给出它的 set_env.sh", "install the CANN toolkit and name its set_env.sh"), cann=True, sourced=True),
     _Tool("cann", ("bash", "-c", 'echo "${ASCEND_HOME_PATH:?not set}"'), both("source CANN 的 set_env.sh（phase0_intake 的 cann_set_env）", "source CANN's set_env.sh (cann_set_env in phase0_intake)"), cann=True, sourced=True),
     _Tool("npu", ("npu-smi", "info"), both("没有 NPU：用 --executor sim", "no NPU here: use --executor sim"), cann=True, sourced=True),
-    _Tool("torch", ("python3", "-c", "import torch; print(torch.__version__)"), both("激活装有 torch 的 conda 环境", "activate a conda environment with torch"), sourced=True),
-    _Tool("torch_npu", ("python3", "-c", "import torch, torch_npu; print(torch_npu.__version__)"), both("安装与 torch 同版本的 torch_npu", "install the torch_npu of your torch"), cann=True, sourced=True),
+    _Tool("torch", ("python3", "-c", "import torch; print(torch.__version__)"), both("激活装有 torch 的 conda 环境", "activate a conda environment with torch"), cann=True, sourced=True, torch=True),
+    _Tool("torch_npu", ("python3", "-c", "import torch, torch_npu; print(torch_npu.__version__)"), both("安装与 torch 同版本的 torch_npu", "install the torch_npu of your torch"), cann=True, sourced=True, torch=True),
 )  # fmt: skip
 
 
-def probe(executor: Executor, target: Target | None, cann: str, shmem: str) -> Iterator[Probe]:
+_LATER = frozenset({"shmem-install"})
+"""What a later phase makes."""
+
+
+def needed(found: Probe, target: Target) -> bool:
+    """Whether an operator cannot be worked on without what a probe did not find."""
+    return not (found.good or found.id in _LATER or (found.id.startswith("torch") and not target.torch))
+
+
+def probe(executor: Executor, target: Target | None, cann: str, shmem: str, python: str = "python3") -> Iterator[Probe]:
     """Every probe in order, each as soon as it is known.  ``target`` None: no operator, machine only."""
     problem = executor.problem()
     if problem is not None:
@@ -71,8 +81,12 @@ def probe(executor: Executor, target: Target | None, cann: str, shmem: str) -> I
         if tool.cann and executor.backend == "sim":
             yield Probe(tool.id, "unneeded", "backend: sim")
             continue
+        if tool.torch and target is not None and not target.torch:
+            yield Probe(tool.id, "unneeded", "torch_required: false")
+            continue
         conda = target.conda if target is not None and tool.sourced else ""
-        job = Job(tool.argv, cwd, env=_QUIET, source=scripts if tool.sourced else (), conda=conda, timeout=_PATIENCE, grace=1.0)  # fmt: skip
+        argv = [python if word == "python3" else word for word in tool.argv]
+        job = Job(argv, cwd, env=_QUIET, source=scripts if tool.sourced else (), conda=conda, timeout=_PATIENCE, grace=1.0)  # fmt: skip
         yield _probed(tool, executor, job)
     if target is not None:
         yield from _repository(executor, target, shmem)

@@ -17,7 +17,9 @@ from opdev.runs.render import Renderer
 from opdev.runs.store import Run
 from opdev.runs.texts import say, state
 
-_KEPT = ("run-started", "phase-started", "phase-skipped", "step-ended", "diagnosis", "gate", "manual", "run-ended")
+_KEPT = (
+    "run-started", "phase-started", "phase-ended", "phase-skipped", "prepared", "note", "step-ended", "diagnosis", "perf-summary", "gate", "round", "manual", "run-ended",
+)  # fmt: skip
 """What a run's summary shows of its events."""
 
 

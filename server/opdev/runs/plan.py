@@ -12,7 +12,9 @@ class Plan:
     """The command line, the operator's answers and the settings, resolved.
 
     ``keep`` is how much is kept of old runs: number, bytes, days.  ``mounts`` pairs this machine's folders with the
-    container's.  ``count``, ``iters`` 0 and empty texts: the default of the place where it runs.
+    container's.  ``count``, ``iters`` 0 and empty texts: the default of the place where it runs.  ``counts`` are the PE
+    counts that were named, ``pes`` the largest of them (or the default).  ``external`` are the programs that phases may
+    be handed over to, ``offered`` the phases for which only the workspace names one, with the file that does.
     """
 
     request: str
@@ -26,6 +28,10 @@ class Plan:
     engine: tuple[str, ...] = ("docker",)
     mounts: tuple[tuple[str, str], ...] = ()
     external: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    external_timeout: float = 7200.0
+    offered: Mapping[str, str] = field(default_factory=dict)
+    counts: tuple[int, ...] = ()
+    lang: str = "en"
     python: str = "python3"
     count: int = 0
     iters: int = 0
@@ -34,6 +40,17 @@ class Plan:
     grace: float = 5.0
     timeout_scale: float = 1.0
     keep: tuple[int, int, float] = (50, 2_000_000_000, 30.0)
+    max_rounds: int = 0
+    """How many optimisation rounds the user allows; 0: the default or the design's."""
+    rounds_bytes: int = 64_000_000
+    """How much a snapshot of a round may take."""
+
+    def again(self, phase: str) -> str:
+        """The command that runs a phase (or ``all``, where work stopped) again as this run does."""
+        words = ["opdev", "run", *(["all", "--resume"] if self.request == "all" else [phase])]
+        words += ["--executor", self.executor] if self.executor != "host" else []
+        words += ["--pes", ",".join(map(str, self.counts))] if self.counts else []
+        return " ".join(words)
 
     def data(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -45,6 +62,7 @@ class Plan:
         known = {k: v for k, v in value.items() if k in cls.__dataclass_fields__}
         known["engine"] = tuple(known.get("engine", ("docker",)))
         known["mounts"] = tuple((a, b) for a, b in known.get("mounts", ()))
+        known["counts"] = tuple(known.get("counts", ()))
         known["external"] = {k: tuple(v) for k, v in known.get("external", {}).items()}
         count, size, days = known.get("keep", (50, 2_000_000_000, 30.0))
         known["keep"] = (count, size, days)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from opdev.perf.tables import Tables
 from opdev.phases.model import said
 from opdev.rules.model import Lang
 from opdev.runs.events import Event
@@ -15,7 +16,7 @@ from opdev.runs.texts import cls, say, state
 
 _MARKS = {"pass": "✓", "fail": "✗", "blocked": "!", "stopped": "■"}
 _COLOURS = {"pass": "32", "passed": "32", "open": "32", "fail": "31", "failed": "31", "blocked": "33", "closed": "33", "stopped": "33"}  # fmt: skip
-_MOST_CHECKS = 3
+_MOST_CHECKS = 6
 
 
 class Renderer:
@@ -27,8 +28,8 @@ class Renderer:
         self._handlers: dict[str, Callable[[Event], str]] = {
             "run-started": self._run_started, "waiting": self._waiting, "note": self._note, "phase-started": self._phase,
             "phase-skipped": self._phase_skipped, "probe": self._probe, "step-started": self._step, "step-skipped": self._step_skipped,
-            "output": self._text, "diagnosis": self._diagnosis, "pause": self._pause, "step-ended": self._step_ended,
-            "manual": self._manual, "gate": self._gate, "stopping": self._stopping, "run-ended": self._run_ended,
+            "prepared": self._made, "phase-ended": self._phase_ended, "output": self._text, "diagnosis": self._diagnosis, "pause": self._pause, "step-ended": self._step_ended,
+            "manual": self._manual, "perf-summary": self._figures, "gate": self._gate, "round": self._round, "stopping": self._stopping, "run-ended": self._run_ended,
         }  # fmt: skip
 
     def text(self, event: Event) -> str:
@@ -50,7 +51,8 @@ class Renderer:
         return said(value, self._lang) if isinstance(value, dict) else ""
 
     def _run_started(self, e: Event) -> str:
-        head = self._say("head", operator=e["operator"], request=e["request"], pes=e["n_pes"], executor=e["executor"], id=e["run"])  # fmt: skip
+        pes = ", ".join(map(str, e.get("counts") or [e["n_pes"]]))
+        head = self._say("head", operator=e["operator"], request=e["request"], pes=pes, executor=e["executor"], id=e["run"])  # fmt: skip
         sim = f"backend: sim  {self._say('sim')}\n" if e["backend"] == "sim" else ""
         return f"{self._bold(head)}\n{sim}"
 
@@ -106,8 +108,23 @@ class Renderer:
         leaked = f"  {self._say('leaked', n=e['leaked'])}\n" if e.get("leaked") else ""
         return f"{rest if self._output else ''}{self._paint(line, e['result'])}\n{leaked}"
 
+    def _made(self, e: Event) -> str:
+        lines = [f"  + {self._say('prepared', path=_short(path))}\n" for path in e["paths"]]
+        return "".join(lines) + f"    {self._said(e['text'])}\n"
+
+    def _phase_ended(self, e: Event) -> str:
+        way = self._said(e.get("way"))
+        if e["outcome"] not in ("failed", "blocked") or not way:
+            return ""
+        return self._paint(f"  ⤷ {way}", e["outcome"]) + "\n"
+
+    def _figures(self, e: Event) -> str:
+        text = Tables(self._lang, bold=self._colour).text(e["document"])
+        return "".join(f"  {line}\n" if line else "\n" for line in text.split("\n")[:-1])
+
     def _manual(self, e: Event) -> str:
-        context = f"  {self._say('context', path=_short(e['context']))}\n" if e.get("context") else ""
+        path = e.get("brief") or e.get("context")
+        context = f"  {self._say('brief' if e.get('brief') else 'context', path=_short(path))}\n" if path else ""
         return f"  {self._say('manual', what=self._said(e['what']))}\n{context}"
 
     def _gate(self, e: Event) -> str:
@@ -122,6 +139,13 @@ class Renderer:
         if len(e["checks"]) > _MOST_CHECKS:
             lines.append("    " + self._say("more", count=len(e["checks"]) - _MOST_CHECKS, phase=e["phase"]))
         return "\n".join(lines) + "\n"
+
+    def _round(self, e: Event) -> str:
+        return (
+            "  "
+            + self._paint(self._said(e["text"]), {"keep": "pass", "revert": "fail"}.get(e.get("proposal", ""), ""))
+            + "\n"
+        )
 
     def _stopping(self, e: Event) -> str:
         return self._say("stopping", reason=e["reason"]) + "\n"

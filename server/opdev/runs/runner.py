@@ -18,12 +18,10 @@ from collections.abc import Callable
 from typing import Any
 
 import opdev
-from opdev.phases.graph import next_after, skipped
 from opdev.phases.model import both
-from opdev.phases.status import situation
 from opdev.runs import process, status, store
 from opdev.runs.events import Events
-from opdev.runs.execute import Stop, inherit
+from opdev.runs.execute import Stop
 from opdev.runs.executors import Executor
 from opdev.runs.executors.docker import Docker
 from opdev.runs.executors.host import Host
@@ -31,6 +29,7 @@ from opdev.runs.executors.sim import Sim
 from opdev.runs.lock import Lock
 from opdev.runs.phasing import Phased, Phases
 from opdev.runs.plan import Plan
+from opdev.runs.sequence import Sequence
 from opdev.runs.status import State, Status
 from opdev.runs.stepping import Stepper
 from opdev.runs.store import Run
@@ -62,6 +61,7 @@ def values_of(plan: Plan, found: Target, executor: Executor) -> dict[str, str]:
         "count": str(plan.count or (65536 if sim else 8388608)),
         "dtype": plan.dtype or (found.dtypes[0] if found.dtypes else "float16"),
         "iters": str(plan.iters or (3 if sim else 50)),
+        "warm_up": "1" if sim else "10",
         "devices": plan.devices or ",".join(str(pe) for pe in range(plan.pes)),
     }
 
@@ -82,13 +82,14 @@ class Runner:
         )  # fmt: skip
         status.write(run.folder, self.status)
         self.events = Events(run.events, run.id, self.plan.executor, self.executor.backend)
+        self.sequence = Sequence(self.plan, self.events, stop)
 
     def go(self) -> State:
         """Run; the result is the run's last state."""
         begun = time.monotonic()
         self.events.add(
             "run-started", operator=self.target.name, root=self.plan.root, request=self.plan.request,
-            phases=self._list(), n_pes=self.plan.pes, resume_of=self.plan.resume_of, version=opdev.__version__,
+            phases=self.sequence.phases, n_pes=self.plan.pes, counts=list(self.plan.counts), resume_of=self.plan.resume_of, version=opdev.__version__,
         )  # fmt: skip
         try:
             done = self._locked()
@@ -108,22 +109,6 @@ class Runner:
     def _write(self, **values: Any) -> None:
         self.status = self.status.changed(**values)
         status.write(self.run.folder, self.status)
-
-    def _list(self) -> list[str]:
-        if self.plan.request != "all":
-            return [self.plan.request]
-        found: list[str] = []
-        name: str | None = self._first()
-        flags = look(self.plan.root).flags
-        while name is not None:
-            found.append(name)
-            name = next_after(name, flags)
-        return found
-
-    def _first(self) -> str:
-        if self.plan.resume_of is None and not self.plan.resume:
-            return "0"
-        return situation(look(self.plan.root)).phase.id
 
     def _locked(self) -> Phased:
         problem = self.executor.problem()
@@ -145,27 +130,8 @@ class Runner:
             lock.close()
 
     def _phases(self) -> Phased:
-        runner = Phases(self.events, self._stepper(), Host(self.run.id), self.plan.external)
-        if self.plan.request != "all":
-            self._write(phase=self.plan.request)
-            return runner.run(self.plan.request)
-        worst = Phased("passed")
-        name: str | None = self._first()
-        while name is not None and not self.stop.asked:
-            flags = look(self.plan.root).flags
-            why = skipped(flags).get(name)
-            if why is not None:
-                self.events.add("phase-skipped", phase=name, why=dict(why))
-            else:
-                self._write(phase=name)
-                done = runner.run(name)
-                if done.outcome == "blocked" and self.plan.keep_going:
-                    worst = done if worst.outcome == "passed" else worst
-                    self.events.add("note", text=both("这一阶段在等人处理，按 --keep-going 继续", "this phase waits for a person; going on (--keep-going)"))  # fmt: skip
-                elif done.outcome != "passed":
-                    return done
-            name = next_after(name, look(self.plan.root).flags)
-        return worst
+        runner = Phases(self.events, self._stepper(), Host(self.run.id), self.plan)
+        return self.sequence.go(runner, lambda phase: self._write(phase=phase))
 
     def _stepper(self) -> Stepper:
         sim = self.executor.backend == "sim"
@@ -191,7 +157,6 @@ class Runner:
 def main(argv: list[str]) -> int:
     """Run the run in a folder; the exit status is 0 passed, 1 failed or blocked, 130 stopped."""
     folder = argv[0]
-    inherit()
     stop = Stop()
     handle: Callable[[int, object], None] = lambda number, _: stop.ask(signal.Signals(number).name)  # noqa: E731 - typed
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

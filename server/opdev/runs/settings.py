@@ -1,15 +1,24 @@
-"""From command line, configuration and the operator's own answers to a plan."""
+"""From command line, configuration and the operator's own answers to a plan.
+
+A program that a phase is handed over to is the user's to name: in the user's own configuration, or in the workspace's
+with ``--handover``.  What a workspace names otherwise is told and not run, since it may be anybody's.
+"""
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opdev.phases.graph import phase_id
+from opdev.config import ConfigError, line_of, read
+from opdev.phases.graph import ORDER, phase_id
+from opdev.rules.model import Lang
 from opdev.runs import store
+from opdev.runs.commands import HANDED, WORD, WORDS
 from opdev.runs.plan import Plan
+from opdev.runs.rounds_limits import limits_of
 from opdev.runs.target import Target
 
 
@@ -20,17 +29,39 @@ class Asked:
     request: str
     executor: str | None = None
     container: str | None = None
-    pes: int = 2
+    pes: tuple[int, ...] = ()
     resume: bool = False
     keep_going: bool = False
     count: int = 0
     iters: int = 0
     dtype: str = ""
     devices: str = ""
+    handover: bool | None = None
+    lang: Lang = "en"
+    max_rounds: int = 0
 
 
-def plan_of(asked: Asked, target: Target, settings: Mapping[str, Any], environ: Mapping[str, str]) -> Plan:
-    """What is run: the command line wins over the configuration, that over the operator's answers."""
+def own_path(environ: Mapping[str, str]) -> str:
+    """The user's own configuration: nothing of a workspace reaches it."""
+    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".config")
+    return f"{base.rstrip('/')}/opdev/opdev.toml"
+
+
+def own_settings(environ: Mapping[str, str]) -> Mapping[str, Any]:
+    """What the user's own configuration says of runs; empty where there is none.  ConfigError for one that is wrong."""
+    path = own_path(environ)
+    return read(path).run if os.path.isfile(path) else {}
+
+
+def plan_of(
+    asked: Asked, target: Target, settings: Mapping[str, Any], environ: Mapping[str, str],
+    own: Mapping[str, Any] | None = None, path: str = "opdev.toml",
+) -> Plan:  # fmt: skip
+    """What is run: the command line wins over the configuration, that over the operator's answers.
+
+    ``settings`` are the workspace's (from ``path``), ``own`` the user's.
+    """
+    external, offered, timeout = _handovers(asked, settings, own or {}, path, own_path(environ))
     container = asked.container or settings.get("container") or target.container
     executor = asked.executor or settings.get("executor") or ("docker" if container else "host")
     if executor == "host" or (executor == "sim" and asked.container is None and not settings.get("container")):
@@ -44,23 +75,54 @@ def plan_of(asked: Asked, target: Target, settings: Mapping[str, Any], environ: 
         request=asked.request,
         root=target.root,
         executor=executor,
-        pes=asked.pes,
+        pes=max(asked.pes, default=2),
+        counts=asked.pes,
         resume=asked.resume,
         resume_of=last[0].id if last else None,
         keep_going=asked.keep_going,
         container=container,
         engine=_argv(settings.get("engine", "docker")),
         mounts=mounts,
-        external={phase_id(k) or k: tuple(v) for k, v in settings.get("external", {}).items() if v},
+        external=external,
+        external_timeout=timeout,
+        offered=offered,
+        lang=asked.lang,
         python=settings.get("python") or environ.get("PYTHON_CMD") or "python3",
         count=asked.count,
         iters=asked.iters,
         dtype=asked.dtype,
         devices=asked.devices,
+        max_rounds=asked.max_rounds,
+        rounds_bytes=limits_of(settings).bytes,
         grace=float(settings.get("grace", 5.0)),
         timeout_scale=float(settings.get("timeout-scale", 1.0)) or 1.0,
         keep=(int(settings.get("keep-runs", 50)), int(settings.get("keep-megabytes", 2000)) * 1_000_000, float(settings.get("keep-days", 30))),
     )  # fmt: skip
+
+
+def _handovers(
+    asked: Asked, settings: Mapping[str, Any], own: Mapping[str, Any], path: str, own_at: str
+) -> tuple[dict[str, tuple[str, ...]], dict[str, str], float]:
+    """The programs that may be run, the phases for which only the workspace names one, and how long one may take."""
+    mine, theirs = _programs(own, own_at), _programs(settings, path)
+    allowed = {**(theirs if asked.handover else {}), **mine} if asked.handover is not False else {}
+    offered = {phase: path for phase in theirs if phase not in allowed} if asked.handover is None else {}
+    source = own if "external-timeout" in own else settings
+    return allowed, offered, float(source.get("external-timeout", 0)) or 7200.0
+
+
+def _programs(settings: Mapping[str, Any], path: str) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, argv in settings.get("external", {}).items():
+        phase = phase_id(name)
+        if phase is None:
+            raise ConfigError(path, line_of(path, name), f"`external` names {name!r}, and there is no such phase; there are {', '.join(ORDER)}")  # fmt: skip
+        unknown = sorted({word for text in argv for word in WORD.findall(text)} - {*WORDS, *HANDED})
+        if unknown:
+            raise ConfigError(path, line_of(path, name), f"`external` has {{{unknown[0]}}} in the command of {name}; known words are {', '.join((*HANDED, *WORDS))}")  # fmt: skip
+        if argv:
+            found[phase] = tuple(argv)
+    return found
 
 
 def _argv(engine: str | list[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opdev.phases.model import both
 from opdev.rules.model import Text
@@ -70,8 +70,13 @@ class Stepper:
             return both(f"没有 {path}", f"{path} is not there")
         return both(f"已有 {path}", f"{path} is there already")
 
-    def run(self, phase: Commands, step: Step, attempt: int = 1) -> Stepped:
-        """Run a step to its end and tell of it."""
+    def run(self, phase: Commands, step: Step, attempt: int = 1, pes: int = 0) -> Stepped:
+        """Run a step to its end and tell of it; ``pes`` 0 is the run's own PE count."""
+        if pes and pes != self.n_pes:
+            other = replace(self, n_pes=pes, values={**self.values, "pes": str(pes)})
+            done = other.run(phase, step, attempt)
+            self.count = other.count
+            return done
         self.count += 1
         task = f"{self.count:02d}-{step.id}"
         with ExitStack() as stack:
@@ -85,7 +90,7 @@ class Stepper:
             recording = Recording(self.events, f"{self.folder}/{LOGS}", task, make(step.parse, where))
             self.events.add(
                 "step-started", phase=phase.phase, task=task, title=self._title(step), argv=self.executor.shown(job), cwd=job.cwd,
-                env=env, logs=dict(recording.logs), attempt=attempt,
+                env=env, logs=dict(recording.logs), attempt=attempt, **({"measures": dict(step.measures)} if step.measures else {}),
             )  # fmt: skip
             begun = time.time()
             outcome = execute(command, recording.output, self.stop, recording.tick)
@@ -131,8 +136,9 @@ class Stepper:
             self.events.add("diagnosis", task=task, rank=rank, **diagnosis.fields(), route=phase.route(diagnosis.cls))
         self._keep(step, recording, begun)
         message = lacking or (self._message(told, recording) if told else "")
+        why = {"class": told[0].cls, "route": phase.route(told[0].cls)} if told else {}
         fields: dict[str, object] = {
-            "phase": phase.phase, "task": task, "result": result, "message": message, "log": f"{LOGS}/{recording.logs['stdout']}",
+            **why, "phase": phase.phase, "task": task, "result": result, "message": message, "log": f"{LOGS}/{recording.logs['stdout']}",
             "exit": outcome.exit, "signal": outcome.signal, "seconds": round(outcome.seconds, 3), "timed_out": outcome.timed_out,
             "leaked": outcome.leaked,
         }  # fmt: skip

@@ -34,11 +34,13 @@ class Target:
     container: str
     workdir: str
     dtypes: tuple[str, ...]
+    torch: bool = True
+    """Whether a Torch binding is wanted, or nobody has said that it is not."""
 
 
-def look(root: str, configs: Configs | None = None) -> Evidence:
-    """The operator's artifacts as they are now."""
-    return Evidence(Operator(root, Places()), configs)
+def look(root: str, configs: Configs | None = None, *, simulated: bool | None = None) -> Evidence:
+    """The operator's artifacts as they are now; ``simulated`` where whoever asks knows that it runs on the stand-in."""
+    return Evidence(Operator(root, Places()), configs, simulated=simulated)
 
 
 def target(evidence: Evidence) -> Target:
@@ -67,6 +69,7 @@ def target(evidence: Evidence) -> Target:
         container=word("docker_container"),
         workdir=word("docker_workdir"),
         dtypes=dtypes,
+        torch=evidence.said("torch_required") is not False,
     )
 
 

@@ -167,7 +167,11 @@ def _path(value: object) -> str:
 
 
 def _next(root: str, lang: Lang) -> list[str]:
-    steps = [("next-gate", f"opdev gate 1 --op {root}"), ("next-sim", f"opdev sim run {root}")]
+    steps = [
+        ("next-intake", f"opdev intake --op {root}"),
+        ("next-gate", f"opdev gate 1 --op {root}"),
+        ("next-sim", f"opdev run all --executor sim --op {root}"),
+    ]
     return [f"  {command}    # {say(key, lang)}" for key, command in steps]
 
 

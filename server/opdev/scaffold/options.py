@@ -44,6 +44,8 @@ class Options:
     docker_container: str = ""
     docker_workdir: str = ""
     confirmed: str = field(default="confirmed_by_user")
+    open: bool = False
+    """Whether the algorithm is a hole to be filled: the design is somebody's own, and no kind is known to be it."""
 
     @property
     def in_tree(self) -> bool:

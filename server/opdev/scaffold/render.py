@@ -45,14 +45,14 @@ class Rendered:
     shared: bool = False
 
 
-def render(options: Options) -> list[Rendered]:
-    """All files of an operator, the shared ones last."""
+def render(options: Options, matrix: Mapping[str, list[dict[str, Any]]] | None = None) -> list[Rendered]:
+    """All files of an operator, the shared ones last; ``matrix`` are cases and invariants other than the kind's."""
     from jinja2 import TemplateError
 
     environment = _environment()
     name = "kind.yaml"
     try:
-        values = _context(options, environment)
+        values = {**_context(options, environment), **(matrix or {})}
         made = []
         for path, name, runs in _plan(options, values):
             text = _tidy(environment.get_template(name).render(values))
@@ -151,6 +151,7 @@ def _context(options: Options, environment: Environment) -> dict[str, Any]:
         "op_root": options.op_root,
         "torch": options.torch,
         "perf": options.perf,
+        "open": options.open,
         "auto_optim": options.auto_optim,
         "shmem_repo": options.shmem_repo,
         "skills_root": options.skills_root,
@@ -218,7 +219,7 @@ def _host(options: Options, kind: Mapping[str, Any]) -> dict[str, Any]:
     sizes = {"output": "output_bytes(opt)", "input": "input_bytes(opt)", "flags": "flag_bytes"}
     tolerances: dict[str, list[str]] = {}
     for dtype in options.known():
-        tolerances.setdefault(dtype.rtol if reduces else "0", []).append(dtype.name)
+        tolerances.setdefault(dtype.rtol if reduces or options.open else "0", []).append(dtype.name)
     return {
         "pointers": pointers,
         "scalars": scalars,

@@ -69,8 +69,9 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "register-yourself": ("请自己登记：在 {path} 里加 {what}", "register it yourself: {path} needs {what}"),
     "next": ("接着", "next"),
     "next-build": ("编译", "build it"),
+    "next-intake": ("回答启动确认的五个问题", "answer the five questions of the intake"),
     "next-gate": ("看设计门禁", "see the gate of the design"),
-    "next-sim": ("在 CPU 上模拟", "run it on the CPU stand-in"),
+    "next-sim": ("在 CPU 上模拟，逐阶段运行", "run its phases on the CPU stand-in"),
     "no-record": (
         "{path} 没有 .opdev/template.json：不是由 opdev new 写出的算子，无从合并",
         "{path} has no .opdev/template.json: the operator was not made by `opdev new`, and there is nothing to merge from",
@@ -89,6 +90,15 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "conflict": ("有冲突：{path} 未动，合并结果与冲突标记在 {merge}", "conflict: {path} is untouched, the merge with its markers is in {merge}"),
     "conflicts": ("{count} 个文件有冲突", "{count} files have conflicts"),
     "would": ("（只是预览，没有写入）", "(a preview, nothing was written)"),
+    "no-design": (
+        "没有能读的 docs/design.md：先过设计门禁（opdev gate 1）",
+        "there is no docs/design.md that can be read: pass the design's gate first (`opdev gate 1`)",
+    ),
+    "no-name-in-design": ("design.md 的 meta.op_name（{name}）不是算子名", "meta.op_name in design.md ({name}) is no operator's name"),
+    "no-dtype-in-design": (
+        "design.md 的 source.user_confirmations.dtypes 没有模板认识的 dtype",
+        "source.user_confirmations.dtypes in design.md names no dtype that the templates know",
+    ),
     "internal": ("内部错误：{error}", "internal error: {error}"),
 }  # fmt: skip
 

@@ -90,6 +90,8 @@ def golden_of(pe: int, pes: int, elements: int, dtype: str) -> torch.Tensor:
     wide = torch.float32 if getattr(torch, dtype).is_floating_point else torch.int64
     parts = [shard(peer, pes * elements, dtype, pes).to(wide).chunk(pes)[pe] for peer in range(pes)]
     return torch.stack(parts).sum(0).to(getattr(torch, dtype))
+@% elif open %@
+    raise NotImplementedError("[待填] 按 docs/design.md 的 correctness.oracle 写 @{ op }@ 的 golden，写完删掉这一行")
 @% else %@
     return shard((pe + pes - 1) % pes, elements, dtype)
 @% endif %@

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+@% if open %@
+// @{ op }@：由模板起头。下面的 @{ op }@_impl 只是环上移位，须按 docs/design.md 的 schedule 换成设计里的算法。
+@% else %@
 // @{ op }@：把本 PE 的数据写给下一个 PE，等上一个 PE 的数据到齐。
 // 换成自己的算法时只改 @{ op }@_impl：切分、分块搬运、信号、启动都可以照用。
+@% endif %@
 @% include 'parts/kernel_head.cpp' %@
 @% include 'parts/tiles.cpp' %@
 
@@ -11,6 +15,10 @@
 @% set directions = ['put'] %@
 @% include 'parts/copy_tiles.cpp' %@
 
+@% if open %@
+#error "[待填] 按 docs/design.md 的 schedule 写 @{ op }@_impl，写完删掉这一行"
+
+@% endif %@
 template <typename T>
 @{ ('ACLSHMEM_DEVICE void ' ~ op ~ '_impl(') | parameters(['GM_ADDR input', 'GM_ADDR output', 'GM_ADDR flags', 'int64_t elements', 'int32_t magic'], ')') }@
 {
