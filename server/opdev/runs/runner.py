@@ -21,7 +21,7 @@ import opdev
 from opdev.phases.model import both
 from opdev.runs import process, status, store
 from opdev.runs.events import Events
-from opdev.runs.execute import Stop
+from opdev.runs.execute import Stop, inherit
 from opdev.runs.executors import Executor
 from opdev.runs.executors.docker import Docker
 from opdev.runs.executors.host import Host
@@ -157,6 +157,7 @@ class Runner:
 def main(argv: list[str]) -> int:
     """Run the run in a folder; the exit status is 0 passed, 1 failed or blocked, 130 stopped."""
     folder = argv[0]
+    inherit()
     stop = Stop()
     handle: Callable[[int, object], None] = lambda number, _: stop.ask(signal.Signals(number).name)  # noqa: E731 - typed
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
