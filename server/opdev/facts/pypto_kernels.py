@@ -180,7 +180,9 @@ def functions(file: File) -> dict[str, Node]:
         found: dict[str, Node] = {}
         for segment in file.segments:
             node = segment.node
-            if node is not None and node.type == "decorated_definition":
+            if node is None or node.parent is None or node.parent.type != "module":
+                continue
+            if node.type == "decorated_definition":
                 node = node.child_by_field_name("definition")
             name = node.child_by_field_name("name") if node is not None and node.type == "function_definition" else None
             if node is not None and name is not None:
