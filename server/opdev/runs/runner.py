@@ -27,7 +27,8 @@ from opdev.runs.executors.docker import Docker
 from opdev.runs.executors.host import Host
 from opdev.runs.executors.sim import Sim
 from opdev.runs.lock import Lock
-from opdev.runs.phasing import Phased, Phases
+from opdev.runs.optimising import Optimising
+from opdev.runs.phasing import Phased
 from opdev.runs.plan import Plan
 from opdev.runs.sequence import Sequence
 from opdev.runs.status import State, Status
@@ -130,7 +131,7 @@ class Runner:
             lock.close()
 
     def _phases(self) -> Phased:
-        runner = Phases(self.events, self._stepper(), Host(self.run.id), self.plan)
+        runner = Optimising(self.events, self._stepper(), Host(self.run.id), self.plan)
         return self.sequence.go(runner, lambda phase: self._write(phase=phase))
 
     def _stepper(self) -> Stepper:
