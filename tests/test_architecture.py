@@ -33,6 +33,7 @@ LAYERS = {
     "keeping": set(),
     "config": {"ignore", "rules", "kinds"},
     "sim": {"source", "kinds", "syntax", "api", "rules", "config", "keeping"},
+    "precision": CORE | {"atomic"},
     "perf": {"source", "kinds", "syntax", "design", "facts", "rules", "columns", "atomic"},
     "runs": CORE | {"facts", "phases", "sim", "api", "scaffold", "keeping", "perf", "columns", "atomic", "rounds"},
     "scaffold": CORE | {"facts", "atomic"},
@@ -40,7 +41,7 @@ LAYERS = {
     "intake": CORE | {"facts", "phases", "atomic"},
     "lint": CORE | {"ignore", "api", "checks", "atomic"},
     "lsp": CORE | {"facts", "phases", "ignore", "api", "checks", "intake", "runs", "clangd"},
-    "cli": {"lint", "lsp", "phases", "runs", "sim", "scaffold", "intake", "clangd"},
+    "cli": {"lint", "lsp", "phases", "runs", "sim", "scaffold", "intake", "clangd", "precision"},
     "entry": {"cli", "lint", "lsp", "phases", "runs", "sim", "scaffold"},
 }
 LONGEST = 500

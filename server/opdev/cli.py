@@ -32,6 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.runs.cli import main as runs
 
         return runs(arguments[0], arguments[1:])
+    if arguments[:1] == ["precision"]:
+        from opdev.precision.cli import main as precision
+
+        return precision(arguments[1:])
     if arguments[:1] == ["perf"]:
         from opdev.runs.perfing import main as perf
 
@@ -67,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("show", help="a run again", add_help=False)
     commands.add_parser("tail", help="follow a run", add_help=False)
     commands.add_parser("stop", help="end a run", add_help=False)
+    commands.add_parser("precision", help="judge outputs by a precision standard", add_help=False)
     commands.add_parser("perf", help="measurements: show, compare, report", add_help=False)
     commands.add_parser("rounds", help="the optimisation rounds: list, start, keep, revert, restore, diff", add_help=False)
     commands.add_parser("doctor", help="what the environment has, and what it lacks", add_help=False)
