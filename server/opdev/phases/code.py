@@ -182,7 +182,7 @@ def build_check(evidence: Evidence) -> Check:
     proof = proofs.build(evidence)
     command_zh, command_en = build_command(evidence)
     if proof.good:
-        return _BUILD.ok(proof.text, proof.place)
+        return _BUILD.ok(proof.text, proof.place, simulated=proof.simulated)
     if proof.verdict == "failed":
         return _BUILD.failed(
             proof.text,
@@ -212,7 +212,7 @@ def smoke_check(evidence: Evidence) -> Check:
     run = "run.sh" if evidence.exists("run.sh") and not evidence.exists("scripts/run.sh") else "scripts/run.sh"
     command = f"bash {run} 2"
     if proof.good:
-        return _SMOKE.ok(proof.text, proof.place)
+        return _SMOKE.ok(proof.text, proof.place, simulated=proof.simulated)
     if proof.verdict == "failed":
         return _SMOKE.failed(
             proof.text, both(f"改正后重跑：{command}", f"mend it and run again: {command}"), proof.place

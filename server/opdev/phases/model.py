@@ -64,6 +64,8 @@ class Check:
     detail: Text
     opens: Text = field(default_factory=lambda: NOTHING)
     place: Spot | None = None
+    simulated: bool = False
+    """Whether it holds by what the CPU stand-in showed, and no hardware did."""
 
     @property
     def holds(self) -> bool:
@@ -78,6 +80,11 @@ class Gate:
     state: GateState
     checks: tuple[Check, ...] = ()
     why: Text = field(default_factory=lambda: NOTHING)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it is open only by what the CPU stand-in showed."""
+        return self.state == "open" and any(check.simulated for check in self.checks)
 
     @property
     def closed_by(self) -> list[Check]:
@@ -97,8 +104,8 @@ class Title:
     def text(self) -> Text:
         return {"zh": self.zh, "en": self.en}
 
-    def ok(self, detail: Text, place: Spot | None = None) -> Check:
-        return Check(self.id, self.text, "ok", detail, NOTHING, place)
+    def ok(self, detail: Text, place: Spot | None = None, *, simulated: bool = False) -> Check:
+        return Check(self.id, self.text, "ok", detail, NOTHING, place, simulated)
 
     def failed(self, detail: Text, opens: Text, place: Spot | None = None) -> Check:
         return Check(self.id, self.text, "failed", detail, opens, place)

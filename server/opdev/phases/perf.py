@@ -13,6 +13,7 @@ Not judged: that the tables were shown in the chat.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 REPORT = "docs/performance_report.md"
 _SIMULATED = b"[SIM] backend=sim"
 """What a log of the CPU stand-in holds: its times say nothing of an NPU."""
+_UNDECIDED = re.compile(r"无法判断|未测|不可比|too noisy|not measured", re.IGNORECASE)
 ROUNDS = 5
 BUS = "kernel_bus_bandwidth_GBps"
 _LINE = 80.0
@@ -67,6 +69,11 @@ def logs(evidence: Evidence) -> Logs:
     return Logs(tuple(shmem), tuple(baseline))
 
 
+def simulated_logs(evidence: Evidence) -> list[str]:
+    """Logs with measurements of the CPU stand-in: they prove nothing here, and it is worth saying so."""
+    return [r for r in evidence.logs if b"PERF]" in evidence.log(r) and _SIMULATED in evidence.log(r)]
+
+
 def begun(evidence: Evidence) -> bool:
     """Whether there is any data of Phase 6."""
     return evidence.file(REPORT) is not None or bool(logs(evidence).shmem) or evidence.record("perf") is not None
@@ -90,18 +97,25 @@ def decision(evidence: Evidence) -> Decision:
     if both_of is None:
         return Decision(None, both(f"没有 {REPORT}", f"there is no {REPORT}"), evidence.at(REPORT))
     file, found = both_of
+    undecided: Decision | None = None
     for table in layout_of(file).tables:
         if table.heading is None or table.heading.number != "3.5":
             continue
         column = table.column("达标")
         for cells in table.rows:
-            if "kernel_bus" not in plain(cells[0].text) or column is None or column >= len(cells):
+            if "kernelbus" not in plain(cells[0].text) or column is None or column >= len(cells):
                 continue
             said = result(cells[column].text)
             if said in ("PASS", "FAIL"):
                 met = said == "PASS"
                 text = both("达标", "the line is met") if met else both("未达标", "the line is not met")
                 return Decision(met, text, evidence.spot(file, cells[column].start))
+            if _UNDECIDED.search(said):
+                text = both(f"§3.5 写的是“{said[:60]}”", f"section 3.5 says {said[:60]!r}")
+                undecided = Decision(None, text, evidence.spot(file, cells[column].start))
+    if undecided is not None:
+        # A median above the line is no answer where the report says that nobody can tell.
+        return undecided
     ours, theirs = (
         next((m.figure for m in found.measured if m.section == "3.5" and m.metric == BUS and m.who == who), None)
         for who in ("shmem", "baseline")
@@ -132,6 +146,13 @@ def data(evidence: Evidence, *, current: bool) -> Proof:
                 both(f"有日志 {there[0]}，没有 {REPORT}", f"there is a log ({there[0]}), and no {REPORT}"),
                 evidence.at(REPORT),
             )
+        simulated = simulated_logs(evidence)
+        if simulated:
+            text = both(
+                f"只有模拟数据（{simulated[0]}），不能作为性能证据",
+                f"there are simulated figures only ({simulated[0]}), and they prove nothing of performance",
+            )
+            return Proof("missing", text, evidence.at(REPORT))
         return Proof("missing", both("没有性能数据", "there is no performance data"), evidence.at(REPORT))
     file, found = both_of
     if not holds_numbers(found):

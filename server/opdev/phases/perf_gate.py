@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from opdev.phases.evidence import Evidence
 from opdev.phases.model import Check, Title, both
-from opdev.phases.perf import BUS, data, decision, holds_numbers, logs, optimising, report, stale
+from opdev.phases.perf import BUS, data, decision, holds_numbers, logs, optimising, report, simulated_logs, stale
 from opdev.phases.proofs import by_time
 from opdev.phases.verdicts import Verdicts
 from opdev.syntax.file import File
@@ -120,6 +120,13 @@ def _logged(evidence: Evidence, kind: str | None) -> Check:
             both(", ".join((*found.shmem, *found.baseline)[:4]), ", ".join((*found.shmem, *found.baseline)[:4]))
         )
     names = ", ".join(lacking)
+    simulated = simulated_logs(evidence)
+    if simulated and "SHMEM" in lacking:
+        return _LOGS.unknown(
+            both(f"{simulated[0]} 是 CPU 模拟环境的日志，不算性能数据", f"{simulated[0]} is a log of the CPU stand-in, which is no measurement"),
+            both("在 NPU 上测：opdev run 6", "measure on an NPU: opdev run 6"),
+            evidence.at(simulated[0]),
+        )  # fmt: skip
     return _LOGS.unknown(
         both(f"data/perf/ 下没有 {names} 的日志，报告里的数字无从核对", f"no log of {names} in data/perf/: the report's numbers cannot be checked"),
         both("重跑并留下日志：bash scripts/perf.sh … 2>&1 | tee data/perf/shmem_<BASE_COUNT>_<DTYPE>.log", "run again and keep the log: bash scripts/perf.sh … 2>&1 | tee data/perf/shmem_<BASE_COUNT>_<DTYPE>.log"),

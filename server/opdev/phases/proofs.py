@@ -34,6 +34,10 @@ _ERROR = re.compile(
     re.M,
 )
 _AT = re.compile(r"(?P<path>[^\s:][^:\n]*):(?P<line>[1-9]\d{0,6}):(?P<column>\d{1,6}): ")
+SIMULATED = b"[SIM] backend=sim"
+"""What a log of the CPU stand-in holds."""
+STAND_IN = b"opdev_sim"
+_MOST_PROGRAM = 64_000_000
 _ALL_MATCH = re.compile(rb"^PASS: all (\d+) PE outputs", re.M)
 
 
@@ -44,10 +48,17 @@ class Proof:
     verdict: Verdict
     text: Text
     place: Spot | None = None
+    simulated: bool = False
+    """Whether only the CPU stand-in showed it."""
 
     @property
     def good(self) -> bool:
         return self.verdict == "ok"
+
+
+def on_stand_in(text: Text) -> Text:
+    """A text that says that it was the CPU stand-in that showed it."""
+    return both(f"{text['zh']}（模拟）", f"{text['en']} (simulated)")
 
 
 def by_time(text: Text) -> Text:
@@ -97,9 +108,9 @@ def recorded(evidence: Evidence, record: Record, what_zh: str, what_en: str) -> 
             spot,
         )
     if record.result == "pass":
-        return Proof(
-            "ok", both(f"{what_zh}有通过的记录（{how['zh']}）", f"a passing {what_en} is on record ({how['en']})"), spot
-        )
+        text = both(f"{what_zh}有通过的记录（{how['zh']}）", f"a passing {what_en} is on record ({how['en']})")
+        simulated = record.backend == "sim"
+        return Proof("ok", on_stand_in(text) if simulated else text, spot, simulated)
     message = f": {record.message}" if record.message else ""
     return Proof(
         "failed",
@@ -122,6 +133,15 @@ def binary(evidence: Evidence) -> str | None:
     return max(found, key=lambda c: evidence.time(c) or 0.0, default=None)
 
 
+def made_for_stand_in(evidence: Evidence, relative: str) -> bool:
+    """Whether a program was linked with the CPU stand-in: it names its runtime."""
+    try:
+        with open(evidence.path(relative), "rb") as stream:
+            return STAND_IN in stream.read(_MOST_PROGRAM)
+    except OSError:
+        return False
+
+
 def build(evidence: Evidence) -> Proof:
     """Whether the present code builds."""
     record = evidence.record("build")
@@ -134,14 +154,14 @@ def build(evidence: Evidence) -> Proof:
     if failure is not None and not evidence.older(evidence.time(failure[0]), _aged(evidence, newer)):
         return Proof("failed", failure[1], failure[2])
     if newer is not None and fresh(evidence, newer):
-        return Proof(
-            "ok", by_time(both(f"{newer} 比全部源码新", f"{newer} is newer than every source")), evidence.at(newer)
-        )
-    from opdev.phases.correctness import passing_row
+        simulated = made_for_stand_in(evidence, newer)
+        text = by_time(both(f"{newer} 比全部源码新", f"{newer} is newer than every source"))
+        return Proof("ok", on_stand_in(text) if simulated else text, evidence.at(newer), simulated)
+    from opdev.phases.correctness import passing_row, simulated_matrix
 
     row = passing_row(evidence)
     if row is not None:
-        return Proof("ok", row[0], row[1])
+        return Proof("ok", row[0], row[1], simulated_matrix(evidence))
     from opdev.phases.perf import retested
 
     retest = retested(evidence)
@@ -199,22 +219,20 @@ def smoke(evidence: Evidence) -> Proof:
         if proof.verdict != "stale":
             return proof
         stale = proof
-    from opdev.phases.correctness import passing_row
+    from opdev.phases.correctness import passing_row, simulated_matrix
 
     row = passing_row(evidence, n_pes=2)
     if row is not None:
-        return Proof("ok", row[0], row[1])
+        return Proof("ok", row[0], row[1], simulated_matrix(evidence))
     for relative in evidence.logs:
         match = next((m for m in _ALL_MATCH.finditer(evidence.log(relative)) if m.group(1) == b"2"), None)
         if match is None:
             continue
         line = evidence.log(relative).count(b"\n", 0, match.start()) + 1
         if fresh(evidence, relative):
-            return Proof(
-                "ok",
-                by_time(both(f"{relative} 有 2 PE 的 PASS", f"{relative} has a PASS on 2 PEs")),
-                evidence.at(relative, line),
-            )
+            simulated = SIMULATED in evidence.log(relative)
+            text = by_time(both(f"{relative} 有 2 PE 的 PASS", f"{relative} has a PASS on 2 PEs"))
+            return Proof("ok", on_stand_in(text) if simulated else text, evidence.at(relative, line), simulated)
         stale = stale or Proof("stale", stale_text(evidence, relative), evidence.at(relative, line))
     from opdev.phases.perf import retested
 
