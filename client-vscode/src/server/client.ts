@@ -58,7 +58,6 @@ export function makeClient(found: Found, crashes: Crashes, gaveUp: (reason: stri
     initializationOptions,
     outputChannel: log(),
     revealOutputChannelOn: RevealOutputChannelOn.Never,
-    diagnosticCollectionName: 'opdev',
     progressOnInitialization: false,
     errorHandler: {
       error: (): ErrorHandlerResult => ({ action: ErrorAction.Continue }),

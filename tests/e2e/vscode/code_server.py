@@ -30,6 +30,7 @@ _USER = {
     "chat.disableAIFeatures": True,
     "window.restoreWindows": "none",
     "editor.accessibilitySupport": "off",
+    "editor.unicodeHighlight.ambiguousCharacters": False,
 }
 
 
@@ -93,7 +94,9 @@ class CodeServer:
     def logs(self) -> str:
         """What the extension host and our channel wrote, for a test that fails."""
         found = sorted((self.folder / "data/logs").glob("**/*.log"))
-        wanted = [path for path in found if path.name in ("remoteexthost.log", "opdev.log") or "opdev" in str(path.parent)]
+        wanted = [
+            path for path in found if path.name in ("remoteexthost.log", "opdev.log") or "opdev" in str(path.parent)
+        ]
         return "\n".join(f"== {path.name}\n{path.read_text(errors='replace')[-4000:]}" for path in wanted[-6:])
 
     def _argv(self) -> list[str]:

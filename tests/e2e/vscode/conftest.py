@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 CORPUS = ROOT / "tests" / "corpus" / "clean"
-PICTURES = ROOT / "tests" / "e2e" / "vscode" / "pictures"
+PICTURES = ROOT / "tests" / "e2e" / "vscode" / ".pictures"
 _OPTIONS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
