@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -88,7 +89,8 @@ class CodeServer:
 
     def stop(self) -> None:
         if self._process is not None:
-            with_suppressed(os.killpg, self._process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 
     def logs(self) -> str:
@@ -115,7 +117,9 @@ class CodeServer:
         }  # fmt: skip
 
     def _run(self, *argv: str) -> None:
-        done = subprocess.run([*self._argv(), *argv], env=self._env(), capture_output=True, text=True, timeout=180)
+        done = subprocess.run(
+            [*self._argv(), *argv], env=self._env(), capture_output=True, text=True, timeout=180, check=False
+        )
         if done.returncode:
             raise RuntimeError(f"code-server {argv[0]} failed:\n{done.stdout}{done.stderr}")
 
@@ -130,13 +134,6 @@ class CodeServer:
                     break
                 time.sleep(0.1)
         raise RuntimeError(f"code-server did not come up:\n{(self.folder / 'server.log').read_text(errors='replace')}")
-
-
-def with_suppressed(call: Any, *args: Any) -> None:
-    try:
-        call(*args)
-    except ProcessLookupError:
-        pass
 
 
 def _free_port() -> int:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from code_server import CodeServer
-from workbench import Workbench
+if TYPE_CHECKING:
+    from code_server import CodeServer
+    from workbench import Workbench
 
 
 def hurried(workspace: Path) -> Path:
