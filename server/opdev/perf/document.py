@@ -55,7 +55,7 @@ def document(logs: Iterable[Log], operator: str = "", aim: Aim | None = None) ->
         "groups": groups,
         "comparisons": _comparisons(shown, groups, asked),
         "frames": _frames(found, series),
-        "lacking": [dict(text) for text in _lacking(shown, groups)],
+        "lacking": [dict(t) for t in {t["en"]: t for t in _lacking(shown, groups)}.values()],
         "problems": [_problem(p) for p in _sorted(problems)[:_MOST_PROBLEMS]],
         "problem_count": len(problems),
     }
@@ -177,10 +177,12 @@ def _lacking(series: Sequence[Series], groups: Sequence[Mapping[str, Any]]) -> I
             there = scopes.setdefault((one.backend, one.n_pes, one.dtype), set())
             if one.good:
                 there.add(group["tier"])
-    for (_, n_pes, dtype), there in scopes.items():
+    for (backend, n_pes, dtype), there in scopes.items():
         scope = " ".join(word for word in (f"{n_pes} PE" if n_pes else "", _SHORT.get(dtype, dtype)) if word) or "-"
         for scale in WANTED:
-            if scale not in there:
+            if scale == "L" and backend == "sim" and scale not in there:
+                yield texts.both("lacking-sim")
+            elif scale not in there:
                 yield texts.both("lacking-tier", tier=scale, scope=scope)
 
 

@@ -40,6 +40,7 @@ class _Where:
     run: str
     n_pes: int | None
     kind: Collective | None
+    sim: bool = False
 
 
 def read_file(path: str, name: str = "") -> Log:
@@ -59,7 +60,6 @@ def read(
 
     ``run``, ``n_pes``, ``dtype`` and ``count`` are what is known of the run, ``kind`` what the operator does.
     """
-    where = _Where(name, run, n_pes, kind)
     problems: list[Problem] = []
     if len(data) > LARGEST:
         problems.append(Problem("too-large", "warning", name, 1, {"bytes": str(LARGEST)}, run))
@@ -68,7 +68,8 @@ def read(
         if data.startswith(mark):
             data = data.decode(encoding, "replace").encode()
             break
-    simulated = SIMULATED in data
+    simulated = backend == "sim" or SIMULATED in data
+    where = _Where(name, run, n_pes, kind, simulated)
     found: list[Measurement] = []
     tables: list[tuple[int, tuple[tuple[float, ...], ...]]] = []
     first = 1
@@ -87,7 +88,7 @@ def read(
         found = [_without_use(m) for m in found]
     del problems[_MOST_PROBLEMS:]
     return Log(
-        name, backend or ("sim" if simulated else "hardware"), tuple(found[:_MOST]), tuple(problems), tuple(tables), run,
+        name, "sim" if simulated else "hardware", tuple(found[:_MOST]), tuple(problems), tuple(tables), run,
         n_pes, dtype, count,
     )  # fmt: skip
 
@@ -163,7 +164,7 @@ def _measurement(line: PerfLine, number: int, where: _Where) -> tuple[Measuremen
     draft = Measurement(
         "baseline" if line.baseline else "shmem", where.name, number, pe, values, steps, api, True, where.run
     )
-    told += disagreements(draft, where.n_pes, where.kind)
+    told += disagreements(draft, where.n_pes, where.kind, sim=where.sim)
     usable = not any(p.severity == "error" for p in told)
     return (draft if usable else _without_use(draft)), told
 

@@ -36,6 +36,8 @@ class Tables:
                 out += self._bandwidth(usable, backend) + self._latency(usable, backend)
                 out += self._comparisons(document, backend)
             out += self._frames([f for f in document["frames"] if f["backend"] == backend], backend)
+        while out and not out[-1]:
+            out.pop()
         out += [f"{self._say('note')}: {text[self._lang]}" for text in document["lacking"]]
         out += self._problems(document)
         return "\n".join(out).rstrip("\n") + "\n"

@@ -114,6 +114,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "note": ("说明", "note"),
     "unused": ("{count} 次测量没有采用", "{count} launches are not used"),
     "lacking-tier": ("没有 {tier} 档的数据（{scope}）", "no data of scale {tier} ({scope})"),
+    "lacking-sim": ("模拟环境默认不测 L 档（可用 --count 指定元素数）", "the stand-in does not measure scale L unless asked to (--count)"),
     "one-sample": ("只有一次，波动未知", "one launch only: the spread is not known"),
     "why-baseline": ("kernel_bus 为基线的 {value:.1f}%，线为 {line:.0f}%", "kernel_bus is {value:.1f} % of the baseline; the line is {line:.0f} %"),
     "why-floor": ("链路利用率 {value:.1f}%，线为 {line:.0f}%（没有基线）", "utilisation is {value:.1f} %; the line is {line:.0f} % (no baseline)"),

@@ -10,6 +10,7 @@ from opdev.design.derived import KB, MB, TOTAL_FLOOR, Collective, Tier, bytes_pe
 
 WANTED: tuple[Tier, ...] = ("S", "L")
 _WHOLE = ("broadcast", "p2p", "scatter", "gather", "reduce")
+_LIGHT = 8 * MB
 _BYTES: dict[Tier, int] = {"S": 256 * KB, "L": 64 * MB}
 
 
@@ -32,7 +33,7 @@ def count_for(scale: Tier, dtype: str, n_pes: int) -> int:
 
 
 def light_count_for(scale: Tier, dtype: str, n_pes: int, kind: Collective | None) -> int:
-    """The same where there is no NPU and little memory: an L payload counts what a PE receives as well."""
+    """What stands for it where there is no NPU: an L case takes minutes there and says nothing, so it is M, by the payload."""
     if scale != "L":
         return count_for(scale, dtype, n_pes)
-    return -(-_BYTES["L"] // ((bytes_per_pe("1", dtype) or 2) * shards(kind, n_pes)))
+    return -(-_LIGHT // ((bytes_per_pe("1", dtype) or 2) * shards(kind, n_pes)))

@@ -23,6 +23,7 @@ from opdev.runs.executors.host import Host
 from opdev.runs.handing import Given, asked, give
 from opdev.runs.plan import Plan
 from opdev.runs.preparing import prepare
+from opdev.runs.sizing import sized, summary
 from opdev.runs.stepping import Stepped, Stepper
 from opdev.runs.target import look
 from opdev.scaffold.texts import ScaffoldError
@@ -64,6 +65,9 @@ class Phases:
         self.events.add("phase-started", phase=phase, title=dict(BY_ID[phase].title))
         self._prepared = []
         done = self._run(spec)
+        figures = summary(self.stepper) if phase == "6" else None
+        if figures is not None:
+            self.events.add("perf-summary", phase=phase, document=figures)
         more = {
             key: value
             for key, value in (("class", done.cls), ("why", dict(done.why)), ("way", dict(done.way)))
@@ -188,7 +192,7 @@ class Phases:
             if after in ended:
                 left = seconds - (time.monotonic() - ended[after])
                 self.stepper.pause(step.id, left, both("HCCL 与 SHMEM 不能紧接着跑", "HCCL and SHMEM must not follow each other at once"))  # fmt: skip
-            every = counted(step, self.plan.counts, self.stepper, self.events)
+            every = sized(step, self.plan, self.stepper) if step.needs == "perf" else counted(step, self.plan.counts, self.stepper, self.events)  # fmt: skip
             for pes, one in every:
                 done = self._step(spec, one, pes)
                 if done.result != "pass":

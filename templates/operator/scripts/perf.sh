@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # 采一组性能数据：perf.sh [设备列表] [@{ elements_zh }@] [dtype] [次数]
-# 热身 10 次不计时。HCCL 基线要在另一个 shell 里、隔 30 秒以上单独采。
+# 热身 10 次不计时，重复测 3 次。S、L 两档各跑一次（元素数不同）。HCCL 基线要在另一个 shell 里、隔 30 秒以上单独采。
 set -euo pipefail
 
 SCRIPT_DIR="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"

@@ -117,8 +117,8 @@ Counts counts_of(const Options &opt)
     const double bandwidth = payload / us / 1e3;
     std::cout << "[BASELINE_PERF] pe=" << opt.pe << " api=@{ k.baseline }@ e2e_us=" << us << " kernel_us=" << us
               << " algo_bandwidth_GBps=" << bandwidth << " e2e_bus_bandwidth_GBps=" << bandwidth * factor
-              << " kernel_bus_bandwidth_GBps=" << bandwidth * factor << " payload_bytes=" << payload
-              << " bus_factor=" << factor << std::endl;
+              << " kernel_bus_bandwidth_GBps=" << bandwidth * factor
+              << " payload_bytes=" << static_cast<uint64_t>(payload) << " bus_factor=" << factor << std::endl;
     return 0;
 }
 
