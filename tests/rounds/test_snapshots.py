@@ -332,7 +332,7 @@ def clear(folder):
             path.unlink()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TREES, TREES)
 def test_taking_editing_and_restoring_is_identity(tmp_path_factory, before, after):
     root = tmp_path_factory.mktemp("op")

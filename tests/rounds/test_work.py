@@ -22,7 +22,7 @@ from opdev.rounds.restore import interrupted
 from opdev.rounds.store import Store
 from opdev.rounds.verdict import judge
 from opdev.runs.lock import Lock
-from opdev.runs.rounds import schema
+from opdev.runs.rounds import main, schema
 
 PAYLOAD = 134217728.0
 
@@ -261,46 +261,57 @@ def test_the_ledger_survives_writing_and_reading(op):
     assert replace(found, asked=7) != found
 
 
-def cli(op, *argv, lang="en"):
-    done = subprocess.run(
-        [sys.executable, "-m", "opdev.cli", "rounds", *argv, "--lang", lang], cwd=op, capture_output=True, text=True, check=False, timeout=60
-    )  # fmt: skip
-    return done.returncode, done.stdout, done.stderr
+@pytest.fixture
+def cli(op, capsys, monkeypatch):
+    """``cli(word, …)``: `opdev rounds` in the operator's folder; its status, output, errors."""
+    monkeypatch.chdir(op)
+
+    def cli(*argv, lang="en"):
+        try:
+            status = main([*argv, "--lang", lang])
+        except SystemExit as end:
+            status = end.code
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return cli
 
 
-def test_the_command_line(op):
+def test_the_command_line(op, cli):
     write(op, {"README.md": "# demo\n"})
-    assert cli(op)[0] == 0
-    status, out, _ = cli(op, "start", "double buffer")
+    assert cli()[0] == 0
+    status, out, _ = cli("start", "double buffer")
     assert (status, "round 1 is open: double buffer" in out, "Round 0 was not measured" in out) == (0, True, True)
-    status, _, err = cli(op, "start", "again")
+    status, _, err = cli("start", "again")
     assert (status, "round 1 is open (double buffer)" in err) == (1, True)
     write(op, {"src/main.cpp": "int 新;\n", "src/new.h": "x\n"})
-    status, out, _ = cli(op, "diff")
+    status, out, _ = cli("diff")
     assert (status, "-int b;\n+int 新;\n" in out, "+++ b/src/new.h" in out) == (0, True, True)
-    status, out, _ = cli(op, "--format", "json")
+    status, out, _ = cli("--format", "json")
     value = json.loads(out)
     jsonschema.Draft202012Validator(schema()).validate(value)
     assert (value["open"], value["limit"], len(value["rounds"])) == (1, 5, 2)
-    assert cli(op, "keep")[0] == 1
-    status, out, _ = cli(op, "revert", lang="zh")
+    assert cli("keep")[0] == 1
+    status, out, _ = cli("revert", lang="zh")
     assert (status, "Round 1 已撤回，2 个文件放回" in out) == (0, True)
-    saved = json.loads(cli(op, "--format", "json")[1])["saved"][-1]
-    assert cli(op, "restore", saved)[0] == 0
+    saved = json.loads(cli("--format", "json")[1])["saved"][-1]
+    assert cli("restore", saved)[0] == 0
     assert (op / "src/main.cpp").read_text() == "int 新;\n"
-    assert cli(op, "restore", "7")[0] == 1
-    assert cli(op, "nonsense")[0] == 2
-    assert json.loads(cli(op, "--print-schema")[1]) == schema()
+    assert cli("restore", "7")[0] == 1
+    assert cli("nonsense")[0] == 2
+    assert json.loads(cli("--print-schema")[1]) == schema()
     assert not (op / ".git/index").exists()
+    done = subprocess.run([sys.executable, "-m", "opdev.cli", "rounds", "--lang", "en"], cwd=op, capture_output=True, text=True, check=False)  # fmt: skip
+    assert (done.returncode, "double buffer" in done.stdout) == (0, True)
 
 
-def test_nothing_is_touched_while_a_run_has_the_operator(op):
-    cli(op, "start", "x")
+def test_nothing_is_touched_while_a_run_has_the_operator(op, cli):
+    cli("start", "x")
     lock = Lock(str(op), "20260101-000000-000000-abcdef")
     assert lock.taken()
 
-    status, _, err = cli(op, "revert")
+    status, _, err = cli("revert")
 
     assert (status, "20260101-000000-000000-abcdef" in err) == (1, True)
     lock.close()
-    assert cli(op, "revert")[0] == 0
+    assert cli("revert")[0] == 0

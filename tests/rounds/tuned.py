@@ -8,10 +8,11 @@ from pathlib import Path
 import jsonschema
 from trees import write
 
-from opdev.runs import events
+from opdev.runs import events, store
+from opdev.runs.execute import Stop
 from opdev.runs.plan import Plan
-from opdev.runs.reader import follow, replay
-from opdev.runs.starting import start
+from opdev.runs.reader import replay
+from opdev.runs.runner import Runner
 
 VALIDATOR = jsonschema.Draft202012Validator(events.schema())
 INTAKE = """\
@@ -70,14 +71,12 @@ class Tuned:
     def go(self, request: str, **more):
         """Run a phase to its end; its status and its events, each held against the schema."""
         plan = Plan(request, str(self.root), **{"grace": 1.0, "count": 4096, **more})
-        began = start(plan, lifeline=False)
-        for _ in follow(began.run, until=lambda: began.process.poll() is not None):
-            pass
-        began.process.wait(20)
-        found = replay(began.run)
+        run = store.create(str(self.root), plan.data())
+        Runner(run, Stop()).go()
+        found = replay(run)
         for event in found:
             VALIDATOR.validate(event)
-        return began.run.status, found
+        return run.status, found
 
 
 def made(folder: Path) -> Tuned:
