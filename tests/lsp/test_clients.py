@@ -114,7 +114,11 @@ async def test_actions_are_as_the_client_takes_them(client: LanguageClient, wher
     if client.offered.capabilities.code_action_provider is None:
         return
     actions = await client.text_document_code_action_async(
-        types.CodeActionParams(types.TextDocumentIdentifier(where), found.range, types.CodeActionContext([found]))
+        types.CodeActionParams(
+            types.TextDocumentIdentifier(where),
+            found.range,
+            types.CodeActionContext([found], [types.CodeActionKind.QuickFix]),
+        )
     )
 
     assert all(isinstance(action, types.CodeAction) for action in actions)

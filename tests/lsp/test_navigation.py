@@ -211,8 +211,9 @@ def test_paths_are_links_to_what_exists(server, shared, read):
 
 def test_the_lens_says_where_the_operator_stands(server, read):
     where, _ = read("docs/design.md")
-    (lens,) = ask(server, where, "codeLens")
+    (lens, run) = ask(server, where, "codeLens")
 
+    assert (run["command"]["command"], run["command"]["arguments"][0]["phase"]) == ("opdev.runPhase", "4")
     assert lens["range"]["start"] == {"line": 0, "character": 0}
     assert lens["command"]["command"] == "opdev.showGate"
     assert lens["command"]["title"].startswith("✗ Phase 4")
@@ -233,13 +234,13 @@ def test_a_lens_is_asked_for_anew_when_another_file_changes_it(start, capabiliti
     client.initialize(tmp_path, capabilities=capabilities("vscode-1.9x"))
     text = (operator / "docs" / "design.md").read_text(encoding="utf-8")
     where = client.open(operator / "docs" / "design.md", text, language="markdown")
-    (before,) = ask(client, where, "codeLens")
+    (before, _) = ask(client, where, "codeLens")
     mark = client.mark
     run = operator / "scripts" / "run.sh"
     run.unlink()
     client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": run.as_uri(), "type": 3}]})
     client.wait(lambda m: m.get("method") == "workspace/codeLens/refresh", "refresh after run.sh went", mark)
-    (after,) = ask(client, where, "codeLens")
+    (after, _) = ask(client, where, "codeLens")
 
     assert before["command"]["title"].startswith("✗ Phase 4")
     assert after["command"]["title"].startswith("✗ Phase 2")
@@ -434,7 +435,9 @@ def test_what_is_offered_follows_the_client(start, work):
 
     assert offered["renameProvider"] == {"prepareProvider": True}
     assert offered["codeLensProvider"] == {"resolveProvider": False}
-    assert offered["executeCommandProvider"] == {"commands": ["opdev.showGate"]}
+    assert offered["executeCommandProvider"]["commands"][0] == "opdev.showGate"
     assert not {"definitionProvider", "referencesProvider", "documentLinkProvider"} & set(offered)
+    every = offered["executeCommandProvider"]["commands"]
     own = start().initialize(work, capabilities=can, options={"commands": ["opdev.showGate"]})
-    assert "executeCommandProvider" not in own
+    assert own["executeCommandProvider"]["commands"] == every[1:]
+    assert "executeCommandProvider" not in start().initialize(work, capabilities=can, options={"commands": every})

@@ -12,7 +12,14 @@ import opdev
 from opdev.lsp.client import Client
 
 FIX_ALL = "source.fixAll.opdev"
+RUN = "source.opdev.run"
+"""The kind of code actions that start a run: never asked for by itself, and not offered to what saves or types."""
 SHOW_GATE = "opdev.showGate"
+RUN_PHASE, STOP_RUN, RESUME_RUN = "opdev.runPhase", "opdev.stopRun", "opdev.resumeRun"
+INTAKE, CLANGD = "opdev.intake", "opdev.clangd"
+COMMANDS = (SHOW_GATE, RUN_PHASE, STOP_RUN, RESUME_RUN, INTAKE, CLANGD)
+"""What ``workspace/executeCommand`` takes; announced unless the client has a command of that name itself."""
+RUN_REQUESTS = ("opdev/phaseStatus", "opdev/runHistory", "opdev/runEvents", "opdev/runLog", "opdev/intake")
 FEATURES = frozenset({
     "textDocument/hover", "textDocument/completion", "completionItem/resolve", "textDocument/signatureHelp",
     "textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/codeAction", "codeAction/resolve",
@@ -49,11 +56,12 @@ def initialize_result(client: Client) -> dict[str, Any]:
         prepares = client.can("textDocument.rename.prepareSupport")
         offered["renameProvider"] = {"prepareProvider": True} if prepares else True
     own = client.options.get("commands")
-    if client.can("workspace.executeCommand") and not (isinstance(own, list) and SHOW_GATE in own):
-        offered["executeCommandProvider"] = {"commands": [SHOW_GATE]}
+    commands = [name for name in COMMANDS if not (isinstance(own, list) and name in own)]
+    if client.can("workspace.executeCommand") and commands:
+        offered["executeCommandProvider"] = {"commands": commands}
     if client.can("textDocument.codeAction.codeActionLiteralSupport"):
         offered["codeActionProvider"] = {
-            "codeActionKinds": ["quickfix", FIX_ALL],
+            "codeActionKinds": ["quickfix", FIX_ALL, *([RUN] if client.can("workspace.executeCommand") else [])],
             "resolveProvider": resolves_edits(client),
         }
     if client.pulls:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from opdev.lsp import (
     actions,
     completion,
     doclinks,
     dsl_completion,
+    fields,
     folding,
     gates,
     hints,
     hover,
     navigate,
+    offers,
     rename,
     signature,
     symbols,
+    wire,
 )
+from opdev.lsp.capabilities import COMMANDS, SHOW_GATE
 from opdev.lsp.designs import is_design, settled
 
 if TYPE_CHECKING:
@@ -40,10 +45,23 @@ def register(server: Typed) -> None:
     server.provide_settled(types.TEXT_DOCUMENT_REFERENCES, navigate.references)
     server.provide_settled(types.TEXT_DOCUMENT_PREPARE_RENAME, rename.prepare)
     server.provide_settled(types.TEXT_DOCUMENT_RENAME, rename.rename)
-    server.provide_settled(types.TEXT_DOCUMENT_CODE_LENS, gates.lens, [])
+    server.provide_settled(types.TEXT_DOCUMENT_CODE_LENS, offers.lenses, [])
     # pygls' own answer to this one would come first.
     server.protocol.fm.builtin_features.pop(types.WORKSPACE_EXECUTE_COMMAND, None)
-    server.provide(types.WORKSPACE_EXECUTE_COMMAND, gates.show_gate)
+
+    @server.feature(types.WORKSPACE_EXECUTE_COMMAND)
+    async def execute(params: types.ExecuteCommandParams) -> Any:
+        if params.command == SHOW_GATE:
+            return await server.off_loop(lambda: gates.show_gate(server.session, params))
+        if params.command not in COMMANDS:
+            raise JsonRpcException(f"opdev has no command {params.command}", wire.INVALID_PARAMS)
+        try:
+            return await server.session.runs.execute(params.command, list(params.arguments or []))
+        except wire.Refusal as error:
+            raise JsonRpcException(error.message, error.code, error.data) from error
+        except fields.FieldError as error:
+            raise JsonRpcException(f"{params.command}: {error}", wire.INVALID_PARAMS) from error
+
     server.provide(types.CODE_ACTION_RESOLVE, actions.resolve)
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION)
@@ -67,4 +85,5 @@ def register(server: Typed) -> None:
         shown = await session.shown(document) if document is not None else None
         if document is None or shown is None:
             return []
-        return await server.off_loop(lambda: actions.actions(session, document, shown, params))
+        found = await server.off_loop(lambda: actions.actions(session, document, shown, params))
+        return [*found, *await server.off_loop(lambda: offers.actions(session, document, shown, params))]

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
-from opdev.lsp import wire
 from opdev.lsp.capabilities import SHOW_GATE
-from opdev.lsp.designs import is_design, operator_of
 from opdev.lsp.glances import glance_of
 from opdev.lsp.uris import to_path
 from opdev.phases.show import Show
@@ -17,8 +14,9 @@ from opdev.phases.status import status
 
 if TYPE_CHECKING:
     from opdev.lsp.documents import Document
+    from opdev.lsp.operators import LiveOperator
     from opdev.lsp.session import Session
-    from opdev.syntax.file import File
+    from opdev.phases.status import Glance
 
 _MOST_SHOWN = 6
 _TITLES = {
@@ -27,23 +25,18 @@ _TITLES = {
 }
 
 
-def lens(session: Session, document: Document, file: File, _params: types.CodeLensParams) -> list[types.CodeLens]:
-    """One lens at the top of a design."""
-    operator = operator_of(session, file) if is_design(file) and document.local else None
-    if operator is None:
-        return []
+def lens(session: Session, document: Document, operator: LiveOperator) -> tuple[types.CodeLens, Glance]:
+    """The lens at the top of a design, and what it says."""
     lang = session.lang_of(session.rulebook.of(document.path).lang)
     found = glance_of(session, operator)
     session.glances.told("lens", operator.root, found)
     top = types.Range(types.Position(0, 0), types.Position(0, 0))
     mark = "✓" if found.open else "✗"
-    return [types.CodeLens(top, types.Command(f"{mark} {found.text[lang]}", SHOW_GATE, arguments=[operator.root]))]
+    return types.CodeLens(top, types.Command(f"{mark} {found.text[lang]}", SHOW_GATE, arguments=[operator.root])), found
 
 
 def show_gate(session: Session, params: types.ExecuteCommandParams) -> dict[str, Any] | None:
     """What keeps the open phase's gate closed: shown as a message, and given back as text."""
-    if params.command != SHOW_GATE:
-        raise JsonRpcException(f"opdev has no command {params.command}", wire.INVALID_PARAMS)
     arguments = params.arguments or []
     path = str(arguments[0]) if arguments else ""
     path = to_path(path) or path

@@ -47,13 +47,16 @@ class Server:
         self._typed: Typed | None = None
         self._loading = False
         self._early: list[Mapping[str, Any]] = []
-        self.session = Session(client, self._loop, self._notify, self._asking.ask, first=self._load)
+        self.session = Session(
+            client, self._loop, self._notify, self._asking.ask, first=self._load, backlog=lambda: outbox.backlog
+        )
         self.watching = Watching(self.session)
         self._notifications: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
             "initialized": self._initialized,
             "exit": lambda _: self.finish(0 if self._is_shut_down else 1),
             "$/cancelRequest": self._cancel,
-            "window/workDoneProgress/cancel": lambda p: self.session.elsewhere.cancel(p.get("token")),
+            "window/workDoneProgress/cancel": self._cancel_progress,
+            "opdev/didChangeTrust": lambda p: self.session.trust(fields.find(p, "trusted", bool)),
             "textDocument/didOpen": self._did_open,
             "textDocument/didChange": self._did_change,
             "textDocument/didClose": self._did_close,
@@ -67,6 +70,7 @@ class Server:
             "textDocument/diagnostic": partial(pull.document, self.session),
             "workspace/diagnostic": partial(pull.workspace, self.session),
             "opdev/operators": self.session.listing.operators,
+            **{method: partial(self.session.runs.request, method) for method in capabilities.RUN_REQUESTS},
         }
 
     async def serve(self, *, watch: bool) -> int:
@@ -160,6 +164,8 @@ class Server:
             reply = wire.refuse(identity, wire.CANCELLED, f"{method} was cancelled")
         except fields.FieldError as error:
             reply = wire.refuse(identity, wire.INVALID_PARAMS, f"{method}: {error}")
+        except wire.Refusal as error:
+            reply = wire.refuse(identity, error.code, error.message, error.data)
         except Exception as error:
             log.exception("%s failed", method)
             reply = wire.refuse(
@@ -180,6 +186,11 @@ class Server:
             task.cancel()
         elif self._typed is not None:
             self._typed.protocol.cancel(identity)
+
+    def _cancel_progress(self, params: Mapping[str, Any]) -> None:
+        token = params.get("token")
+        if not self.session.runs.cancel(token):
+            self.session.elsewhere.cancel(token)
 
     def _notify(self, method: str, params: object) -> None:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
@@ -231,6 +242,7 @@ class Server:
         await asyncio.gather(*others, return_exceptions=True)
 
     def _stop(self) -> None:
+        self.session.runs.stop()
         self.session.worker.close()
         self.watching.stop()
 
@@ -247,6 +259,7 @@ class Server:
             return
         version = fields.number(params, "textDocument.version")
         document.change(fields.items(params, "contentChanges"), version, self.session.client.unit)
+        self.session.runs.moved(document.path, document.source.data)
         self.session.lint(document)
 
     def _did_close(self, params: Mapping[str, Any]) -> None:

@@ -25,6 +25,7 @@ from opdev.lsp.listing import Listing
 from opdev.lsp.operators import Operators
 from opdev.lsp.refresh import Refresh
 from opdev.lsp.rulebook import Rulebook
+from opdev.lsp.runs import Runs
 from opdev.lsp.uris import to_uri
 from opdev.lsp.worker import Priority, Stop, Work, Worker
 from opdev.project.places import Places
@@ -64,12 +65,15 @@ class Session:
         notify: Notify,
         ask: Ask,
         first: Callable[[], object] = lambda: None,
+        backlog: Callable[[], int] = lambda: 0,
     ) -> None:
-        """``first`` is called when the first document's findings are out."""
+        """``first`` is called when the first document's findings are out; ``backlog`` says how many messages wait."""
         self.client = client
         self.loop = loop
         self.notify = notify
         self.ask = ask
+        self.backlog = backlog
+        self._may_run = client.options.get("trusted") is not False
         self._first: Callable[[], object] | None = first
         self.settings = settings.read(client.options)
         self.documents = Documents(client)
@@ -90,6 +94,7 @@ class Session:
         self._problems: set[str] = set()
         self._refresh = Refresh(client, ask)
         self.glances = Glances(self)
+        self.runs = Runs(self)
 
     def on_loop(self, call: Callable[..., object], *arguments: object) -> None:
         """Have the loop make a call, from any thread; once the session is over nobody does."""
@@ -104,6 +109,7 @@ class Session:
         """Lint a document that was opened."""
         self._shown.pop(document.key, None)
         self._answered.pop(document.key, None)
+        self.runs.moved(document.path, document.source.data)
         self.elsewhere.opened(document)
         self.lint(document)
 
@@ -123,6 +129,7 @@ class Session:
                 future.set_result(None)
         self.publish(document.uri, document.path, [])
         if document.local:
+            self.runs.changed([document.path])
             self.operator_changed(document.path)
             self.elsewhere.lint(document.path)
 
@@ -168,6 +175,17 @@ class Session:
         """Go through the workspace folders in the background."""
         self.listing.scan()
         self.elsewhere.scan()
+        self.runs.begin()
+
+    @property
+    def trusted(self) -> bool:
+        """Whether anything of the workspace may be run: what the client said of it, and what the user set."""
+        return self._may_run and self.settings.trusted
+
+    def trust(self, trusted: bool) -> None:
+        """The client's user decided about the workspace."""
+        self._may_run = trusted
+        self.runs.trusted()
 
     def lang_of(self, project: str) -> Lang:
         """The language of messages under a project's configuration."""
@@ -294,7 +312,7 @@ class Session:
 
     def publish(self, uri: str, path: str, items: Iterable[dict[str, Any]], version: int | None = None) -> None:
         """Push the diagnostics of a file."""
-        listed = list(items)
+        listed = [*items, *self.runs.items(path)]
         problem = self.rulebook.problems.get(path)
         if problem is not None:
             listed.insert(0, diagnostics.of_problem(problem, self.lang_of("auto")))
@@ -303,11 +321,20 @@ class Session:
             params["version"] = version
         self.notify("textDocument/publishDiagnostics", params)
 
+    def republish(self, path: str) -> None:
+        """Push what is known of a file once more: something besides the linter has changed."""
+        document = self.documents.at_path(path)
+        if document is None:
+            before = self.elsewhere.pushed.get(path)
+            self.publish(self.uri_of(path), path, before.items if before is not None else [])
+            return
+        shown = self._shown.get(document.key) if not self.client.pulls else None
+        items, version = (shown.items, shown.report.version) if shown is not None else ([], None)
+        self.publish(document.uri, path, items, version)
+
     def show_problems(self) -> None:
         """Push what is wrong with configuration files, and take back what no longer is."""
         now = set(self.rulebook.problems)
         for path in (self._problems | now) if now != self._problems else ():
-            document = self.documents.at_path(path)
-            shown = self._shown.get(document.key) if document is not None and not self.client.pulls else None
-            self.publish(self.uri_of(path), path, shown.items if shown is not None else [])
+            self.republish(path)
         self._problems = now

@@ -30,12 +30,19 @@ class Settings:
     check_seconds: float = 3.0
     """How long one rule may take on one file."""
     trace: str = "off"
+    trusted: bool = True
+    """False: nothing of the workspace is run.  True says nothing: see ``Session.trusted``."""
+    executor: str = ""
+    """Where lenses run phases; empty: as the project says."""
+    pes: int = 2
+    """PEs that lenses run phases with."""
 
 
 def read(*sections: object) -> Settings:
     """Settings from ``{"lang": "zh", "lint": {"enable": true, "select": […]}, …}``; later sections win."""
     values: dict[str, Any] = {}
     lint: dict[str, Any] = {}
+    run: dict[str, Any] = {}
     for section in sections:
         if isinstance(section, Mapping):
             inner = section.get("opdev")
@@ -43,6 +50,8 @@ def read(*sections: object) -> Settings:
             values.update({key: value for key, value in given.items() if value is not None})
             if isinstance(given.get("lint"), Mapping):
                 lint.update(given["lint"])
+            if isinstance(given.get("run"), Mapping):
+                run.update(given["run"])
     lang = _one_of(values, "lang", ("zh", "en", "auto"))
     return Settings(
         lang=cast("Lang", lang) if lang in ("zh", "en") else None,
@@ -52,6 +61,9 @@ def read(*sections: object) -> Settings:
         ignore=_words({**values, **lint}, "ignore") or (),
         check_seconds=_seconds(lint, "checkSeconds"),
         trace=_one_of(values, "trace", ("off", "messages", "verbose")) or "off",
+        trusted=values.get("trusted") is not False,
+        executor=_one_of(run, "executor", ("", "host", "docker", "sim")) or "",
+        pes=_pes(run),
     )
 
 
@@ -89,3 +101,8 @@ def _one_of(values: Mapping[str, Any], key: str, known: tuple[str, ...]) -> str 
 def _seconds(values: Mapping[str, Any], key: str) -> float:
     value = values.get(key, 3.0)
     return float(value) if isinstance(value, int | float) and 0.1 <= value <= 600 else 3.0
+
+
+def _pes(values: Mapping[str, Any]) -> int:
+    value = values.get("pes", 2)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1024 else 2

@@ -124,6 +124,7 @@ class Watching:
             session.reload()
         session.places.forget()
         session.listing.noticed(listed)
+        session.runs.changed(listed)
         for path in listed:
             if has_known_suffix(path.rpartition("/")[2]):
                 session.operator_changed(path)

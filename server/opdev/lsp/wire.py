@@ -36,6 +36,14 @@ class End:
     """The client is gone."""
 
 
+class Refusal(Exception):  # noqa: N818 - it is an answer
+    """A request that is refused: the error that is answered."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data
+
+
 class Inbox:
     """Messages in the order they came, and the ids of those among them already cancelled."""
 
@@ -150,6 +158,11 @@ class Outbox:
         """Queue a message."""
         self._queue.put(frame(message))
 
+    @property
+    def backlog(self) -> int:
+        """Messages that wait for the client to read."""
+        return self._queue.qsize()
+
     def close(self, seconds: float = 2.0) -> None:
         """Send what is queued, for at most ``seconds``."""
         self._queue.put(None)
@@ -190,3 +203,4 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 NOT_INITIALIZED = -32002
 CANCELLED = -32800
+REQUEST_FAILED = -32803

@@ -1,0 +1,187 @@
+"""What is offered to run from the files of an operator: lenses above them, and code actions in them.
+
+Each is the phase the file is for.  Nothing is offered in a workspace that is not trusted, and no action to what
+asks by itself (saving, typing): a run is started by a person.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from opdev.lsp import gates
+from opdev.lsp.capabilities import RESUME_RUN, RUN, RUN_PHASE, STOP_RUN
+from opdev.lsp.designs import is_design, operator_of
+from opdev.lsp.documents import typed_range
+from opdev.lsp.glances import glance_of
+from opdev.syntax.file import File
+
+if TYPE_CHECKING:
+    from opdev.lsp.client import Lang
+    from opdev.lsp.documents import Document
+    from opdev.lsp.operators import LiveOperator
+    from opdev.lsp.session import Session, Shown
+
+_PHASES = (
+    ("4", ("case-runner", "cases")),
+    ("6", ("perf-script", "baseline-script")),
+    ("5.5", ("torch-test", "torch-binding")),
+    ("2", ("golden", "checker")),
+    ("3", ("run-script", "kernel", "host", "cmake")),
+)
+"""Which phase the kinds of files are for; the first that fits."""
+_NAMED = ("2", "3", "4", "5.5", "6")
+_MOST_CASES = 300
+_AGAIN = ("failed", "stopped", "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A command with its title."""
+
+    title: str
+    command: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    def typed(self) -> types.Command:
+        return types.Command(self.title, self.command, arguments=[self.arguments])
+
+
+def lenses(session: Session, document: Document, file: File, _params: types.CodeLensParams) -> list[types.CodeLens]:
+    """The lenses of a file: where a design stands, what can be run, the cases one by one."""
+    operator = operator_of(session, file) if document.local and file.kind.names else None
+    if operator is None:
+        return []
+    top = types.Range(types.Position(0, 0), types.Position(0, 0))
+    made: list[types.CodeLens] = []
+    phase = None
+    if is_design(file):
+        first, found = gates.lens(session, document, operator)
+        made.append(first)
+        phase = found.phase
+    if not session.client.can("workspace.executeCommand"):
+        return made
+    made += [types.CodeLens(top, offer.typed()) for offer in _offers(session, file, operator, phase)]
+    if "cases" in file.kind.names and session.trusted:
+        made += _cases(session, file, operator)
+    return made
+
+
+def actions(
+    session: Session, document: Document, shown: Shown, params: types.CodeActionParams
+) -> list[types.CodeAction]:
+    """The same as code actions, for editors that show no lenses."""
+    file = shown.report.file
+    only = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
+    wanted = not only or any(kind == RUN or RUN.startswith(kind + ".") for kind in only)
+    by_itself = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
+    if file is None or not wanted or by_itself or not session.client.can("workspace.executeCommand"):
+        return []
+    operator = operator_of(session, file) if document.local and file.kind.names else None
+    if operator is None:
+        return []
+    phase = glance_of(session, operator).phase if is_design(file) else None
+    offered = _offers(session, file, operator, phase)
+    return [types.CodeAction(offer.title, RUN, command=offer.typed()) for offer in offered]
+
+
+def _offers(session: Session, file: File, operator: LiveOperator, phase: str | None) -> Iterator[Offer]:
+    """What can be done now: stop what runs, else run the file's phase (a design's: ``phase``)."""
+    from opdev.lsp.running.texts import say
+
+    if not session.trusted:
+        return
+    fits = phase or next((p for p, kinds in _PHASES if not file.kind.names.isdisjoint(kinds)), None)
+    if fits is None or (fits == "3" and not _of_operator(file, operator)):
+        return
+    lang = session.lang_of(session.rulebook.of(file.path).lang)
+    desk = session.runs.desk
+    going = desk.briefs(operator.root) if desk is not None else []
+    for brief in going:
+        yield Offer(say("lens-stop", lang, what=brief.what[lang]), STOP_RUN, {"root": operator.root, "run": brief.run})
+    if going:
+        return
+    executor = executor_of(session, operator)
+    sim = say("lens-sim", lang) if executor == "sim" else ""
+    pes = session.settings.pes
+    asked: dict[str, Any] = {"root": operator.root, "phase": fits, "pes": pes}
+    if executor:
+        asked["executor"] = executor
+    key = f"lens-{fits}" if fits in _NAMED else "lens-phase"
+    yield Offer(say(key, lang, phase=fits, pes=pes, sim=sim), RUN_PHASE, asked)
+    if phase is not None:
+        yield from _resume(operator.root, lang)
+
+
+def _resume(root: str, lang: Lang) -> Iterator[Offer]:
+    """Going on with what was left: after a run of all phases that did not get to its end."""
+    if not os.path.isdir(f"{root}/.opdev/runs"):
+        return
+    from opdev.lsp.running.texts import say
+    from opdev.runs import store
+    from opdev.runs.texts import state
+
+    every = store.runs(root)
+    last = every[-1].status if every else None
+    if last is not None and last.request == "all" and last.now in _AGAIN:
+        yield Offer(say("lens-resume", lang, state=state(last.now, lang)), RESUME_RUN, {"root": root, "run": last.id})
+
+
+def _cases(session: Session, file: File, operator: LiveOperator) -> Iterator[types.CodeLens]:
+    """One lens a case, where the operator's runner can be told which case to run."""
+    from opdev.facts.cases import cases_of
+    from opdev.lsp.running.texts import say
+
+    desk = session.runs.desk
+    if (desk is not None and desk.briefs(operator.root)) or not any(
+        b'"--only"' in f.data for f in operator.files("case-runner")
+    ):
+        return
+    listed = cases_of(file)
+    lang = session.lang_of(session.rulebook.of(file.path).lang)
+    executor = executor_of(session, operator)
+    for case in (listed.cases if listed is not None else ())[:_MOST_CASES]:
+        asked = {"root": operator.root, "phase": "4", "pes": case.n_pes or session.settings.pes, "cases": [case.id]}
+        if executor:
+            asked["executor"] = executor
+        offer = Offer(say("lens-case", lang, case=case.id), RUN_PHASE, asked)
+        start = case.places.get("id", (case.start, case.start))[0]
+        yield types.CodeLens(typed_range(file.source, start, start, session.client.unit), offer.typed())
+
+
+def _of_operator(file: File, operator: LiveOperator) -> bool:
+    """Whether a source is what phase 3 builds, and not a baseline's or a binding's."""
+    relative = file.path[len(operator.root) + 1 :]
+    return "/" not in relative or relative.startswith(("src/", "scripts/"))
+
+
+def executor_of(session: Session, operator: LiveOperator) -> str:
+    """Where lenses run: as the user or the project says; else on the stand-in where this machine has no NPU tools.
+
+    Empty where ``opdev run`` decides by the operator's own answers.
+    """
+    if session.settings.executor:
+        return session.settings.executor
+    project = session.rulebook.configs.for_folder(operator.root).settings.run
+    if project.get("executor") or project.get("container"):
+        return ""
+    return "" if _has_tools() or _container(operator) else "sim"
+
+
+@cache
+def _has_tools() -> bool:
+    return bool(os.environ.get("ASCEND_HOME_PATH") or shutil.which("npu-smi") or shutil.which("bisheng"))
+
+
+def _container(operator: LiveOperator) -> bool:
+    """Whether the operator's intake or design names a container."""
+    from opdev.phases.evidence import Evidence
+    from opdev.runs.target import target
+
+    return bool(target(Evidence(operator)).container)
