@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import editing
 import linting
+import standin
 from measure import Row, memory
 
 
@@ -43,11 +44,11 @@ def server_memory(trees: Path) -> list[Row]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="without semgrep")
-    parser.add_argument("--only", choices=("edit", "lint", "start", "growth", "memory"), action="append")
+    parser.add_argument("--only", choices=("edit", "lint", "start", "growth", "memory", "sim"), action="append")
     args = parser.parse_args()
     given = os.environ.get("OPDEV_BENCH_TREES")
     trees = Path(given) if given else None
-    wanted = set(args.only or ("edit", "lint", "start", "growth", "memory"))
+    wanted = set(args.only or ("edit", "lint", "start", "growth", "memory", "sim"))
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="opdev-bench-") as name:
         work = Path(name)
@@ -59,6 +60,8 @@ def main() -> int:
             rows += _shown(linting.measure(work, trees, semgrep=not args.quick))
         if "growth" in wanted:
             rows += _shown(linting.growth(work))
+        if "sim" in wanted:
+            rows += _shown(standin.measure(work / "sim"))
         if "memory" in wanted and trees is not None:
             rows += _shown(server_memory(trees))
     missed = [row for row in rows if not row.ok]

@@ -28,14 +28,14 @@ uint32_t cores_of_soc()
     return static_cast<uint32_t>(atoi(cores));
 }
 
-struct Core {
+struct CoreRun {
     int64_t block, blocks, sub, subs;
     bool cube;
 };
 
-std::vector<Core> cores_of(uint32_t n, Cores cores)
+std::vector<CoreRun> cores_of(uint32_t n, Cores cores)
 {
-    std::vector<Core> all;
+    std::vector<CoreRun> all;
     int64_t blocks = n;
     for (int64_t i = 0; i < blocks; i++) {
         if (cores == Cores::vector) all.push_back({i, blocks, 0, 1, false});
@@ -70,7 +70,7 @@ void pass_gate(const char *name, uint64_t number, Site at)
     wait_word(gate, ge, static_cast<uint32_t>(number * static_cast<uint64_t>(world.pes)), "launch gate", at);
 }
 
-void run_block(const Core &core, const char *name, uint64_t number, Launch *launch, Thread *thread, const std::function<void()> &kernel)
+void run_block(const CoreRun &core, const char *name, uint64_t number, Launch *launch, Thread *thread, const std::function<void()> &kernel)
 {
     adopt_thread(thread);
     Block &b = current();
@@ -105,9 +105,9 @@ void launch(const char *name, uint32_t block_dim, void *stream, std::function<vo
     catch_bad_accesses();
     this_thread();
     if (block_dim == 0) fault(kind::launch, at, "%s: block_dim is 0", "%s：block_dim 为 0", name);
-    std::vector<Core> all = cores_of(block_dim, cores);
+    std::vector<CoreRun> all = cores_of(block_dim, cores);
     uint32_t vectors = 0;
-    for (const Core &c : all) vectors += c.cube ? 0 : 1;
+    for (const CoreRun &c : all) vectors += c.cube ? 0 : 1;
     if (vectors > cores_of_soc() && checked(kind::launch))
         fault(kind::launch, at, "%s: %u vector cores asked, %s has %u; blocks would run one after another and barriers never end",
               "%s：需要 %u 个向量核，而 %s 只有 %u 个；多出的核会排队执行，核间同步将永远无法完成", name, vectors, soc_name(), cores_of_soc());
@@ -119,7 +119,7 @@ void launch(const char *name, uint32_t block_dim, void *stream, std::function<vo
         Launch &l = take_launch(vectors != 0 ? vectors : static_cast<uint32_t>(all.size()));
         l.left.store(static_cast<uint32_t>(all.size()));
         std::vector<std::thread> threads;
-        for (const Core &core : all) {
+        for (const CoreRun &core : all) {
             Thread *t = claim_thread(Role::block, static_cast<int>(core.block), ThreadState::running);
             threads.emplace_back(run_block, core, title.c_str(), number, &l, t, std::cref(kernel));
         }

@@ -23,7 +23,7 @@ namespace {
 std::thread monitor;
 Word monitor_stop{0};
 
-uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+uint64_t whole_pages(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
 // The kernel drops a process's record locks when it dies, in whatever way and before anybody has waited for it: that is
 // how the others know.  Byte p of the memory file is PE p's.
@@ -139,9 +139,9 @@ bool alive(int pe)
 bool join_session(const char *name, int pe, int pes, uint64_t heap_bytes, int seconds)
 {
     uint64_t page = 2u << 20;
-    uint64_t control_bytes = round_up(sizeof(Control), page);
+    uint64_t control_bytes = whole_pages(sizeof(Control), page);
     // Twice the heap and some more of address space: allocations have red zones, and only touched pages cost memory.
-    uint64_t stride = round_up(2 * heap_bytes + (64u << 20), page);
+    uint64_t stride = whole_pages(2 * heap_bytes + (64u << 20), page);
     uint64_t bytes = control_bytes + stride * static_cast<uint64_t>(pes);
     Hello hello{world_magic, pe, pes, getpid(), heap_bytes};
     Meeting meeting = meet(name, hello, seconds, [&] { return make_memory(bytes); });

@@ -15,15 +15,15 @@ namespace opdev_sim {
 namespace {
 
 // A host thread gives its slot back when it ends; streams and blocks do so themselves.
-struct Own {
+struct OwnThread {
     Thread *thread = nullptr;
     const Control *of = nullptr;
-    ~Own()
+    ~OwnThread()
     {
         if (thread != nullptr && of == world.control && of != nullptr && thread->role == Role::host) release_thread(thread);
     }
 };
-thread_local Own own;
+thread_local OwnThread own_thread;
 
 }  // namespace
 
@@ -76,14 +76,14 @@ void release_thread(Thread *thread) { set_state(thread, ThreadState::unused); }
 
 void adopt_thread(Thread *thread)
 {
-    own.thread = thread;
-    own.of = world.control;
+    own_thread.thread = thread;
+    own_thread.of = world.control;
 }
 
 Thread *this_thread()
 {
-    if (own.thread == nullptr || own.of != world.control) adopt_thread(claim_thread(Role::host, -1, ThreadState::running));
-    return own.thread;
+    if (own_thread.thread == nullptr || own_thread.of != world.control) adopt_thread(claim_thread(Role::host, -1, ThreadState::running));
+    return own_thread.thread;
 }
 
 namespace {
