@@ -18,6 +18,7 @@ from opdev.facts.pypto_kernels import (
     kernel_names,
     kernels,
 )
+from opdev.facts.pypto_names import first_code
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import py
@@ -40,17 +41,6 @@ _OUTPUT = re.compile(r"out|output|outs|outputs|out_\w+|\w+_out|output_\w+|\w+_ou
 _NAME = re.compile(rb"(?<![\w.])(\w+)\.(frontend\.)?([A-Za-z]\w*)")
 
 
-def _first(context: Context) -> tuple[int, int]:
-    """What to show where something is missing from a file: its first import, else its first line of code."""
-    for one in py.imports(context):
-        return one.node.start_byte, one.node.end_byte
-    for child in context.root.named_children:
-        if child.type != "comment":
-            stop = context.data.find(b"\n", child.start_byte)
-            return child.start_byte, min(child.end_byte, stop if stop >= 0 else child.end_byte)
-    return 0, 0
-
-
 def not_one_kernel(context: Context) -> Iterator[Hit]:
     """No kernel in an implementation, or several."""
     if is_stub(context.file):
@@ -71,7 +61,7 @@ def not_one_kernel(context: Context) -> Iterator[Hit]:
             args = {"name": kernel.name, "first": names[0], "count": len(found)}
             yield Hit(where.start_byte, where.end_byte, "several", args, None, None, related)
     if not found and functions(context.file) and not _has_bare_jit(context):
-        yield Hit(*_first(context))
+        yield Hit(*first_code(context.file))
 
 
 def _callee(kernel: Kernel) -> Node:
@@ -114,7 +104,7 @@ def import_form(context: Context) -> Iterator[Hit]:
         written = " ".join(context.text(node).split())
         yield Hit(node.start_byte, node.end_byte, "default", {"written": written}, fix)
     if not ours and functions(context.file):
-        yield Hit(*_first(context), "missing")
+        yield Hit(*first_code(context.file), "missing")
 
 
 def _normal(context: Context, wrong: list[_Wrong], every: list[py.Import], *, plain: bool) -> Fix | None:
@@ -191,7 +181,7 @@ def missing_wrapper(context: Context) -> Iterator[Hit]:
         where = kernel.name_node
         yield Hit(where.start_byte, where.end_byte, "default", {"name": kernel.name})
     else:
-        yield Hit(*_first(context), "none")
+        yield Hit(*first_code(context.file), "none")
 
 
 def golden_import(context: Context) -> Iterator[Hit]:
