@@ -19,11 +19,9 @@ _INCLUDES_SHMEM = re.compile(rb'#\s*include\s*[<"](?:[\w/]*/)?shmem\w*\.h[">]|\b
 _DIALECT = ("-xcuda", "--cuda-host-only", "-nocudainc", "-nocudalib")
 _QUIET = (
     "-ferror-limit=0",  # silenced launches count
-    "-Wno-pragma-once-outside-header",
-    "-Wno-unknown-pragmas",
-    "-Wno-unknown-attributes",
-    "-Wno-ignored-attributes",
-)
+    "-fretain-comments-from-system-headers",  # what hover shows of a declaration
+    "-Wno-pragma-once-outside-header", "-Wno-unknown-pragmas", "-Wno-unknown-attributes", "-Wno-ignored-attributes",
+)  # fmt: skip
 BINDINGS = "torch_binding"
 """The folder of bindings that operators share."""
 

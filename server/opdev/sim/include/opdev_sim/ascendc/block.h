@@ -13,12 +13,18 @@
 namespace AscendC {
 
 // A vector core of a mix kernel is numbered through all blocks, a cube core by its block.
+/// 本核编号，从 0 起。
+/// The number of this core, from 0.
 inline int64_t GetBlockIdx()
 {
     const opdev_sim::Block &block = opdev_sim::current();
     return block.is_aic ? block.block_idx : block.block_idx * block.sub_block_num + block.sub_block_idx;
 }
+/// 本次启动的核数。
+/// How many blocks were launched.
 inline int64_t GetBlockNum() { return opdev_sim::current().block_num; }
+/// 本 AIV 在其核组里的编号。
+/// The number of this AIV within its group.
 inline int64_t GetSubBlockIdx() { return opdev_sim::current().sub_block_idx; }
 inline int64_t GetSubBlockNum() { return opdev_sim::current().sub_block_num; }
 inline int64_t GetTaskRatio() { return opdev_sim::current().is_aic ? 1 : opdev_sim::current().sub_block_num; }

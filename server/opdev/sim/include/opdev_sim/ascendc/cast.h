@@ -106,6 +106,8 @@ constexpr bool castable =
 
 namespace AscendC {
 
+/// 按舍入方式转换类型。
+/// Converts to another type by a rounding mode.
 template <class D, class S>
 inline void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode, const uint32_t count,
                  Site at = here())
@@ -119,6 +121,8 @@ inline void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const Rou
                         [=](uint32_t i) { to[i] = opdev_sim::converted<D>(from[i], how); });
 }
 
+/// 按舍入方式转换类型。
+/// Converts to another type by a rounding mode.
 template <class D, class S, bool set_mask = true, class M = uint64_t>
 inline void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode, M mask,
                  const uint8_t repeats, const UnaryRepeatParams &how, Site at = here())

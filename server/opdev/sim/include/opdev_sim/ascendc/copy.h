@@ -12,6 +12,8 @@
 namespace AscendC {
 
 // Lengths and gaps in blocks of 32 bytes for DataCopy; DataCopyPad counts bytes, and bytes in GM gaps.
+/// blockCount 块，每块 blockLen × 32 字节；间隔也以 32 字节计。
+/// blockCount blocks of blockLen × 32 bytes; gaps count 32 bytes, too.
 struct DataCopyParams {
     uint16_t blockCount = 1;
     uint16_t blockLen = 0;
@@ -30,6 +32,8 @@ struct DataCopyParams {
     }
 };
 
+/// blockCount 块，每块 blockLen 字节；UB 侧间隔以 32 字节计，GM 侧以字节计。
+/// blockCount blocks of blockLen bytes; gaps count 32 bytes in UB and bytes in GM.
 struct DataCopyExtParams {
     uint16_t blockCount = 1;
     uint32_t blockLen = 0;
@@ -55,6 +59,8 @@ struct DataCopyPadParams {
     }
 };
 
+/// 每块左右各补几个元素，补什么值。
+/// How many elements are padded on each side of a block, and with what.
 template <class T>
 struct DataCopyPadExtParams {
     bool isPad = false;
@@ -122,6 +128,8 @@ inline void store(const AscendC::GlobalTensor<T> &to, const AscendC::LocalTensor
 
 namespace AscendC {
 
+/// GM 与 UB 之间搬运，按 32 字节整块；尾部不齐用 DataCopyPad。
+/// Copies between GM and UB in whole 32-byte blocks; use DataCopyPad for a tail.
 template <class T>
 inline void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, uint32_t elements, Site at = here())
 {
@@ -130,6 +138,8 @@ inline void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, uint
     opdev_sim::load(dst, src, {1, bytes, bytes, bytes}, 0, "DataCopy", at);
 }
 
+/// GM 与 UB 之间搬运，按 32 字节整块；尾部不齐用 DataCopyPad。
+/// Copies between GM and UB in whole 32-byte blocks; use DataCopyPad for a tail.
 template <class T>
 inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, uint32_t elements, Site at = here())
 {
@@ -138,6 +148,8 @@ inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, uint
     opdev_sim::store(dst, src, {1, bytes, bytes, bytes}, "DataCopy", at);
 }
 
+/// GM 与 UB 之间搬运，按 32 字节整块；尾部不齐用 DataCopyPad。
+/// Copies between GM and UB in whole 32-byte blocks; use DataCopyPad for a tail.
 template <class T>
 inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint32_t elements, Site at = here())
 {
@@ -155,18 +167,24 @@ inline opdev_sim::Rows block_rows(const DataCopyParams &how)
             length + how.srcStride * opdev_sim::block_bytes};
 }
 
+/// GM 与 UB 之间搬运，按 32 字节整块；尾部不齐用 DataCopyPad。
+/// Copies between GM and UB in whole 32-byte blocks; use DataCopyPad for a tail.
 template <class T>
 inline void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &how, Site at = here())
 {
     opdev_sim::load(dst, src, block_rows(how), 0, "DataCopy", at);
 }
 
+/// GM 与 UB 之间搬运，按 32 字节整块；尾部不齐用 DataCopyPad。
+/// Copies between GM and UB in whole 32-byte blocks; use DataCopyPad for a tail.
 template <class T>
 inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &how, Site at = here())
 {
     opdev_sim::store(dst, src, block_rows(how), "DataCopy", at);
 }
 
+/// GM 与 UB 之间搬运，按 32 字节整块；尾部不齐用 DataCopyPad。
+/// Copies between GM and UB in whole 32-byte blocks; use DataCopyPad for a tail.
 template <class T>
 inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &how, Site at = here())
 {
@@ -179,6 +197,8 @@ inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const
     }
 }
 
+/// 按字节搬运，可补齐；用于不足 32 字节的尾块。
+/// Copies by bytes and pads where asked; for tails shorter than 32 bytes.
 template <class T>
 inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyExtParams &how,
                         const DataCopyPadExtParams<T> &pad, Site at = here())
@@ -204,6 +224,8 @@ inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, c
     }
 }
 
+/// 按字节搬运，可补齐；用于不足 32 字节的尾块。
+/// Copies by bytes and pads where asked; for tails shorter than 32 bytes.
 template <class T>
 inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &how,
                         const DataCopyPadParams &pad, Site at = here())
@@ -214,6 +236,8 @@ inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, c
                 DataCopyPadExtParams<T>(pad.isPad, pad.leftPadding, pad.rightPadding, value), at);
 }
 
+/// 按字节搬运，可补齐；用于不足 32 字节的尾块。
+/// Copies by bytes and pads where asked; for tails shorter than 32 bytes.
 template <class T>
 inline void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyExtParams &how,
                         Site at = here())
@@ -224,6 +248,8 @@ inline void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, c
                      "DataCopyPad", at);
 }
 
+/// 按字节搬运，可补齐；用于不足 32 字节的尾块。
+/// Copies by bytes and pads where asked; for tails shorter than 32 bytes.
 template <class T>
 inline void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &how,
                         Site at = here())
@@ -242,21 +268,29 @@ inline void set_atomic(opdev_sim::AtomicOp operation)
     opdev_sim::current().atomic = operation;
     opdev_sim::current().atomic_type = opdev_sim::element<T>();
 }
+/// 之后从 UB 到 GM 的搬运做累加，直到 SetAtomicNone。
+/// Copies from UB to GM add from now on, until SetAtomicNone.
 template <class T>
 inline void SetAtomicAdd()
 {
     set_atomic<T>(opdev_sim::AtomicOp::add);
 }
+/// 之后从 UB 到 GM 的搬运取较大值。
+/// Copies from UB to GM keep the larger value from now on.
 template <class T>
 inline void SetAtomicMax()
 {
     set_atomic<T>(opdev_sim::AtomicOp::max);
 }
+/// 之后从 UB 到 GM 的搬运取较小值。
+/// Copies from UB to GM keep the smaller value from now on.
 template <class T>
 inline void SetAtomicMin()
 {
     set_atomic<T>(opdev_sim::AtomicOp::min);
 }
+/// 结束原子累加。
+/// Ends atomic copies.
 inline void SetAtomicNone()
 {
     opdev_sim::current().atomic = opdev_sim::AtomicOp::none;

@@ -130,6 +130,8 @@ inline int cross_flag(Id id, const char *what, Site at)
 
 namespace AscendC {
 
+/// 核间置标志。
+/// Sets a flag for other cores.
 template <uint8_t mode, pipe_t pipe>
 inline void CrossCoreSetFlag(uint16_t id, Site at = here())
 {
@@ -139,6 +141,8 @@ inline void CrossCoreSetFlag(uint16_t id, Site at = here())
     opdev_sim::CrossCore::of_launch()->set(mode, flag);
 }
 
+/// 等待核间标志。
+/// Waits for a flag of other cores.
 template <uint8_t mode = 0, pipe_t pipe = PIPE_S>
 inline void CrossCoreWaitFlag(uint16_t id, Site at = here())
 {

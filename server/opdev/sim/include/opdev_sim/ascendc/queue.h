@@ -16,6 +16,8 @@ constexpr bool in_unified_buffer(TPosition position)
     return position == TPosition::VECIN || position == TPosition::VECOUT || position == TPosition::VECCALC;
 }
 
+/// 一块不排队的 UB。
+/// A piece of UB that is not queued.
 template <TPosition position = TPosition::VECCALC>
 class TBuf {
     static_assert(in_unified_buffer(position), "not in the stand-in: buffers in L1, L0 and BT (Cube)");
@@ -53,6 +55,8 @@ private:
     uint32_t bytes_ = 0;
 };
 
+/// UB 张量队列：AllocTensor、EnQue、DeQue、FreeTensor 依次成对。
+/// A queue of tensors in UB: AllocTensor, EnQue, DeQue, FreeTensor, each once.
 template <TPosition position, int32_t depth = 1, int32_t mask = 0>
 class TQue {
     static_assert(in_unified_buffer(position), "not in the stand-in: queues in L1, L0 and BT (Cube)");
@@ -182,6 +186,8 @@ template <TPosition source, TPosition destination, int32_t depth = 1, int32_t ma
 class TQueBind : public TQue<source, depth, mask> {
 };
 
+/// 管理 UB：为队列和缓冲区分配空间。
+/// Hands out UB to queues and buffers.
 class TPipe {
 public:
     template <TPosition position>

@@ -61,11 +61,15 @@ inline void await_flag(HardEvent event, Id id, Site at)
     }
 }
 
+/// 前一条流水到此时置事件，供 WaitFlag 等待。
+/// Sets the event when the first pipe gets here; WaitFlag waits for it.
 template <HardEvent event, class Id>
 inline void SetFlag(Id id, Site at = here())
 {
     raise_flag(event, id, at);
 }
+/// 后一条流水等待该事件；与 SetFlag 一一对应。
+/// The second pipe waits for the event; one WaitFlag for each SetFlag.
 template <HardEvent event, class Id>
 inline void WaitFlag(Id id, Site at = here())
 {
@@ -79,24 +83,32 @@ inline void complete_pipe(pipe_t pipe)
     }
 }
 
+/// 等待该流水上已发出的指令完成。
+/// Waits until the pipe has done what was issued to it.
 template <pipe_t pipe>
 inline void PipeBarrier()
 {
     complete_pipe(pipe);
 }
 
+/// 等待本次启动的所有核到齐。
+/// Waits for all cores of this launch.
 template <bool only_vector_cores = true>
 inline void SyncAll(Site at = here())
 {
     opdev_sim::block_sync("SyncAll", at);
 }
 // The software form: a workspace in GM and one in UB, which the stand-in does not need.
+/// 等待本次启动的所有核到齐。
+/// Waits for all cores of this launch.
 template <bool only_vector_cores = true>
 inline void SyncAll(const GlobalTensor<int32_t> &, const LocalTensor<int32_t> &, const int32_t = 0, Site at = here())
 {
     opdev_sim::block_sync("SyncAll", at);
 }
 
+/// 写回并作废数据缓存，使标量读到他人写入的值。
+/// Writes back and drops cache lines, so that scalar reads see what others wrote.
 template <class T, CacheLine line, DcciDst destination = DcciDst::CACHELINE_ALL>
 inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &)
 {

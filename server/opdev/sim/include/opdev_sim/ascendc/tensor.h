@@ -23,6 +23,8 @@ struct TBuffAddr {
     int32_t bufferHandle = 0;
 };
 
+/// GM 中的张量；先 SetGlobalBuffer。
+/// A tensor in GM; SetGlobalBuffer comes first.
 template <class T>
 class GlobalTensor {
 public:
@@ -94,6 +96,8 @@ private:
     uint64_t elements_ = unknown;
 };
 
+/// UB 中的张量。
+/// A tensor in UB.
 template <class T>
 class LocalTensor {
 public:

@@ -220,6 +220,8 @@ OPDEV_SIM_UNARY(Not, bitwise, static_cast<T>(~a))
 #undef OPDEV_SIM_SCALAR
 #undef OPDEV_SIM_UNARY
 
+/// 用标量填充张量。
+/// Fills a tensor with a scalar.
 template <class T, bool set_mask = true>
 inline void Duplicate(const LocalTensor<T> &dst, const T &value, const int32_t &count, Site at = here())
 {
@@ -228,6 +230,8 @@ inline void Duplicate(const LocalTensor<T> &dst, const T &value, const int32_t &
     const T copy = value;
     opdev_sim::by_count(dst, count, "Duplicate", at, [=](uint32_t i) { to[i] = copy; });
 }
+/// 用标量填充张量。
+/// Fills a tensor with a scalar.
 template <class T, bool set_mask = true, class M = uint64_t>
 inline void Duplicate(const LocalTensor<T> &dst, const T &value, M mask, const uint8_t repeats,
                       const uint16_t block_stride, const uint8_t repeat_stride, Site at = here())

@@ -63,10 +63,20 @@ T amo(Amo what_to_do, T *dst, T value, T condition, int pe, const char *what, Si
     OPDEV_SIM_AMO_FETCH(aclshmemx_##E##_atomic_fetch_and, bit_and)                                                                     \
     OPDEV_SIM_AMO_FETCH(aclshmemx_##E##_atomic_fetch_or, bit_or)                                                                       \
     OPDEV_SIM_AMO_FETCH(aclshmemx_##E##_atomic_fetch_xor, bit_xor)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_AMO_ENGINE(mte)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_AMO_ENGINE(roce)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_AMO_ENGINE(udma)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_AMO_BITS(roce)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_AMO_BITS(udma)
 
 #define OPDEV_SIM_TYPED_ADD(N, T)                                                                                                      \
@@ -74,14 +84,32 @@ OPDEV_SIM_AMO_BITS(udma)
     {                                                                                                                                  \
         opdev_sim::amo(opdev_sim::Amo::add, dst, value, T{}, pe, "aclshmem_" #N "_atomic_add", at);                                    \
     }
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_ADD(int8, int8_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_ADD(int16, int16_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_ADD(int32, int32_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_ADD(int64, int64_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_ADD(uint32, uint32_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_ADD(uint64, uint64_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_ADD(half, half)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_ADD(bfloat16, bfloat16_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_ADD(float, float)
 
 #define OPDEV_SIM_TYPED_VALUE(N, T, SUFFIX, AMO, RESULT, RETURN)                                                                       \
@@ -117,10 +145,20 @@ OPDEV_SIM_TYPED_ADD(float, float)
     {                                                                                                                                  \
         return opdev_sim::amo(opdev_sim::Amo::compare_swap, dst, value, cond, pe, "aclshmem_" #N "_atomic_compare_swap", at);          \
     }
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_INTEGER(int32, int32_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_INTEGER(int64, int64_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_INTEGER(uint32, uint32_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_INTEGER(uint64, uint64_t)
+/// 对目标 PE 的原子操作；fetch、swap 返回原值。
+/// An atomic on the PE's memory; fetch and swap forms return the old value.
 OPDEV_SIM_TYPED_COMMON(float, float)
 #undef OPDEV_SIM_AMO_ONE
 #undef OPDEV_SIM_AMO_FETCH

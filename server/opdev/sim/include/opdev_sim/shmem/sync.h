@@ -5,10 +5,14 @@
 #include "opdev_sim/shmem/typed.h"
 #include "opdev_sim/wait.h"
 
+/// 对远端信号字做 SET/ADD。
+/// SET or ADD on a peer signal word.
 inline void aclshmemx_signal_op(int32_t *sig_addr, int32_t signal, int sig_op, int pe, opdev_sim::Site at = opdev_sim::here())
 {
     opdev_sim::signal_op(sig_addr, signal, sig_op, pe, "aclshmemx_signal_op", at);
 }
+/// 轮询本地信号至满足条件，返回读到的值。
+/// Spins on a local signal until the compare holds; returns the value seen.
 inline int32_t aclshmem_signal_wait_until(int32_t *sig_addr, int cmp, int32_t cmp_val, opdev_sim::Site at = opdev_sim::here())
 {
     return opdev_sim::wait_until(static_cast<const int32_t *>(sig_addr), cmp, cmp_val, "aclshmem_signal_wait_until", at);
@@ -152,12 +156,18 @@ inline bool anything_asked(const int *status, size_t n)
             if (opdev_sim::asked(status, i) && !opdev_sim::look(static_cast<const T *>(ivars + i), cmp, values[i], at)) return 0;      \
         return 1;                                                                                                                      \
     }
+/// wait 等到条件成立，test 只看一次；all、any、some 指全部、任一、若干个元素。
+/// wait returns when the condition holds, test looks once; all, any and some say of how many elements.
 OPDEV_SIM_TYPES(OPDEV_SIM_WAITS)
 #undef OPDEV_SIM_WAITS
 
 // In the library quiet and fence are a barrier of the core's pipes: they drain MTE, no other engine.  On the host they
 // are not declared there.
+/// 等待本 PE 此前的操作完成（本版源码为全流水屏障加缓存刷新）。
+/// Waits for this PE's earlier operations (pipe barrier + cache flush in this source).
 inline void aclshmem_quiet() { opdev_sim::complete(opdev_sim::mte); }
+/// 保序接口，实现与 quiet 相同。
+/// Ordering call, built the same as quiet.
 inline void aclshmem_fence() { opdev_sim::complete(opdev_sim::mte); }
 
 #define OPDEV_SIM_BARRIER(NAME)                                                                                                        \
@@ -172,11 +182,23 @@ inline void aclshmem_fence() { opdev_sim::complete(opdev_sim::mte); }
         opdev_sim::complete(opdev_sim::mte);                                                                                           \
         opdev_sim::pe_barrier(ACLSHMEM_TEAM_WORLD, #NAME, at);                                                                         \
     }
+/// team 栅栏：等全体到达并使此前的写、RMA、原子操作完成。
+/// Team barrier: waits for all members and completes their earlier stores, RMA and atomics.
 OPDEV_SIM_BARRIER(aclshmem_barrier)
+/// team 同步：只保证此前存储可见，不保证 RMA 完成。
+/// Team sync that orders stores only; does not finish RMA.
 OPDEV_SIM_BARRIER(aclshmem_sync)
+/// 旧接口：仅向量核参与的 team 栅栏。
+/// Old vector-core-only team barrier.
 OPDEV_SIM_BARRIER(aclshmemx_barrier_vec)
+/// 全体栅栏；设备侧要求 MIX 核函数并先设 FFTS；无返回值。
+/// World barrier; on the device needs a MIX kernel with FFTS set. Returns void.
 OPDEV_SIM_BARRIER_ALL(aclshmem_barrier_all)
+/// 全体同步：只保证此前存储可见。
+/// World sync that orders stores only.
 OPDEV_SIM_BARRIER_ALL(aclshmem_sync_all)
+/// 旧接口：仅向量核参与的全体栅栏。
+/// Old vector-core-only world barrier.
 OPDEV_SIM_BARRIER_ALL(aclshmemx_barrier_all_vec)
 #undef OPDEV_SIM_BARRIER
 #undef OPDEV_SIM_BARRIER_ALL

@@ -115,6 +115,8 @@ inline void signal_after(void *signal, int32_t value, int op, int pe, const char
         opdev_sim::signal_after(sig_addr, signal, sig_op, pe, #NAME, at);                                                              \
     }
 
+/// put 写到目标 PE，get 从目标 PE 读。不带 _nbi 的返回时已完成，_nbi 由所用引擎的 quiet 或栅栏完成；iput、iget 按步长，p、g 只传一个元素。
+/// put writes to the PE, get reads from it. Without _nbi it is done on return, with _nbi a quiet of its engine or a barrier completes it; iput and iget are strided, p and g move one element.
 OPDEV_SIM_TYPES(OPDEV_SIM_TYPED)
 
 #define OPDEV_SIM_WIDE(BITS)                                                                                                           \
@@ -122,15 +124,35 @@ OPDEV_SIM_TYPES(OPDEV_SIM_TYPED)
     OPDEV_SIM_STRIDED(aclshmem_iput##BITS, aclshmem_iget##BITS, void, (BITS / 8))                                                      \
     OPDEV_SIM_SIGNALLED(aclshmem_put##BITS##_signal, void, (BITS / 8))                                                                 \
     OPDEV_SIM_SIGNALLED(aclshmem_put##BITS##_signal_nbi, void, (BITS / 8))
+/// put 写到目标 PE，get 从目标 PE 读。不带 _nbi 的返回时已完成，_nbi 由所用引擎的 quiet 或栅栏完成；iput、iget 按步长，p、g 只传一个元素。
+/// put writes to the PE, get reads from it. Without _nbi it is done on return, with _nbi a quiet of its engine or a barrier completes it; iput and iget are strided, p and g move one element.
 OPDEV_SIM_WIDE(8)
+/// put 写到目标 PE，get 从目标 PE 读。不带 _nbi 的返回时已完成，_nbi 由所用引擎的 quiet 或栅栏完成；iput、iget 按步长，p、g 只传一个元素。
+/// put writes to the PE, get reads from it. Without _nbi it is done on return, with _nbi a quiet of its engine or a barrier completes it; iput and iget are strided, p and g move one element.
 OPDEV_SIM_WIDE(16)
+/// put 写到目标 PE，get 从目标 PE 读。不带 _nbi 的返回时已完成，_nbi 由所用引擎的 quiet 或栅栏完成；iput、iget 按步长，p、g 只传一个元素。
+/// put writes to the PE, get reads from it. Without _nbi it is done on return, with _nbi a quiet of its engine or a barrier completes it; iput and iget are strided, p and g move one element.
 OPDEV_SIM_WIDE(32)
+/// put 写到目标 PE，get 从目标 PE 读。不带 _nbi 的返回时已完成，_nbi 由所用引擎的 quiet 或栅栏完成；iput、iget 按步长，p、g 只传一个元素。
+/// put writes to the PE, get reads from it. Without _nbi it is done on return, with _nbi a quiet of its engine or a barrier completes it; iput and iget are strided, p and g move one element.
 OPDEV_SIM_WIDE(64)
+/// put 写到目标 PE，get 从目标 PE 读。不带 _nbi 的返回时已完成，_nbi 由所用引擎的 quiet 或栅栏完成；iput、iget 按步长，p、g 只传一个元素。
+/// put writes to the PE, get reads from it. Without _nbi it is done on return, with _nbi a quiet of its engine or a barrier completes it; iput and iget are strided, p and g move one element.
 OPDEV_SIM_WIDE(128)
+/// put 写到目标 PE，get 从目标 PE 读。不带 _nbi 的返回时已完成，_nbi 由所用引擎的 quiet 或栅栏完成；iput、iget 按步长，p、g 只传一个元素。
+/// put writes to the PE, get reads from it. Without _nbi it is done on return, with _nbi a quiet of its engine or a barrier completes it; iput and iget are strided, p and g move one element.
 OPDEV_SIM_BULK(aclshmem_putmem, aclshmem_getmem, void, 1)
+/// 阻塞按字节写远端并更新信号（Host 名带 x）。
+/// Blocking byte put plus signal update (host spelling has the x prefix).
 OPDEV_SIM_SIGNALLED(aclshmem_putmem_signal, void, 1)
+/// 非阻塞按字节写远端并更新信号（Host 名带 x）。
+/// Non-blocking byte put plus signal update (host spelling has the x prefix).
 OPDEV_SIM_SIGNALLED(aclshmem_putmem_signal_nbi, void, 1)
+/// 阻塞按字节写远端并更新信号（Host 名带 x）。
+/// Blocking byte put plus signal update (host spelling has the x prefix).
 OPDEV_SIM_SIGNALLED(aclshmemx_putmem_signal, void, 1)
+/// 非阻塞按字节写远端并更新信号（Host 名带 x）。
+/// Non-blocking byte put plus signal update (host spelling has the x prefix).
 OPDEV_SIM_SIGNALLED(aclshmemx_putmem_signal_nbi, void, 1)
 #undef OPDEV_SIM_WIDE
 #undef OPDEV_SIM_TYPED
