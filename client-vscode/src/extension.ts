@@ -2,7 +2,11 @@
 import * as vscode from 'vscode';
 import { registerCommands } from './commands';
 import { log } from './log';
+import { Store } from './operators/store';
+import { operatorsView } from './operators/tree';
 import { places } from './places';
+import { registerRunCommands } from './runs/commands';
+import { runLogs } from './runs/logs';
 import { Server } from './server/server';
 import { statusItem } from './status';
 
@@ -11,11 +15,16 @@ let server: Server | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const made = new Server(() => places(context));
   server = made;
+  const store = new Store(made);
   context.subscriptions.push(
     log(),
     made,
     statusItem(made),
     registerCommands(context, made),
+    store,
+    operatorsView(store),
+    runLogs(made, store),
+    registerRunCommands(store),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void made.refresh(true)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => void made.refresh()),
     vscode.workspace.onDidChangeConfiguration((event) => {

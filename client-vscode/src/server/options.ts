@@ -17,6 +17,7 @@ function settings(): Record<string, unknown> {
   return {
     lang: section.get('lang'),
     trace: section.get('trace'),
+    run: { executor: section.get('run.executor'), pes: section.get('run.pes') },
     lint: {
       enable: section.get('lint.enable'),
       workspace: section.get('lint.workspace'),

@@ -86,6 +86,13 @@ class Workbench:
         self.page.locator(".tab.active", has_text=title).wait_for()
         return self.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
 
+    def view(self, title: str) -> Locator:
+        """A view container of the activity bar, opened."""
+        tab = self.page.locator(f'.activitybar .action-label[aria-label^="{title}"]')
+        tab.wait_for()
+        tab.click()
+        return self.page.locator(".sidebar .composite.viewlet")
+
     def line(self, text: str) -> Locator:
         """A line of the editor; its blanks are no-break ones on the screen."""
         return self.page.locator(".view-line", has_text=re.compile(re.escape(text).replace(r"\ ", ".")))

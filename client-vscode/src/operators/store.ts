@@ -1,0 +1,127 @@
+// What is known of the workspace's operators: one place, with news for whoever shows it.
+import * as vscode from 'vscode';
+import type { LanguageClient } from 'vscode-languageclient/node';
+import { log, messageOf } from '../log';
+import type { OperatorStatus, PhaseStatusResult, RunEventParams, RunHistoryResult, RunRecord, RunState } from '../protocol';
+import type { Part, Server } from '../server/server';
+
+/** Events after which an operator's gates may say something else. */
+const TELLING = new Set(['run-started', 'phase-started', 'phase-ended', 'run-ended', 'step-ended']);
+const HISTORY = 20;
+const SOON_MS = 150;
+
+export interface Failure {
+  readonly root: string;
+  readonly problem: string;
+}
+
+export class Store implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<string | undefined>();
+  private readonly events = new vscode.EventEmitter<RunEventParams>();
+  private readonly byRoot = new Map<string, OperatorStatus>();
+  private readonly soon = new Map<string, NodeJS.Timeout>();
+  failed: readonly Failure[] = [];
+  /** Whether the server has answered at least once. */
+  known = false;
+  /** Fired with an operator's root, or with nothing when the list is another. */
+  readonly onChanged = this.changed.event;
+  /** The events of all runs, as they come. */
+  readonly onRunEvents = this.events.event;
+
+  constructor(private readonly server: Server) {
+    server.attach((client) => this.listen(client));
+  }
+
+  get operators(): readonly OperatorStatus[] {
+    return [...this.byRoot.values()].sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  operator(root: string): OperatorStatus | undefined {
+    return this.byRoot.get(root);
+  }
+
+  /** Asks the server anew: about one operator, or about all. */
+  async refresh(root?: string): Promise<void> {
+    const client = this.server.client;
+    if (!client) {
+      return;
+    }
+    try {
+      const result = await client.sendRequest<PhaseStatusResult>('opdev/phaseStatus', root ? { root } : {});
+      if (root) {
+        for (const one of result.operators) {
+          this.byRoot.set(one.root, one);
+        }
+        this.changed.fire(root);
+        return;
+      }
+      this.byRoot.clear();
+      for (const one of result.operators) {
+        this.byRoot.set(one.root, one);
+      }
+      this.failed = result.failed;
+      this.known = true;
+      await vscode.commands.executeCommand('setContext', 'opdev.known', true);
+      this.changed.fire(undefined);
+      if (!result.complete) {
+        this.later('', 1_000);
+      }
+    } catch (error) {
+      log().warn(`opdev/phaseStatus: ${messageOf(error)}`);
+    }
+  }
+
+  /** The last runs of an operator, the newest first. */
+  async history(root: string): Promise<readonly RunRecord[]> {
+    const result = await this.server.client?.sendRequest<RunHistoryResult>('opdev/runHistory', { root, limit: HISTORY });
+    return result?.runs ?? [];
+  }
+
+  dispose(): void {
+    for (const timer of this.soon.values()) {
+      clearTimeout(timer);
+    }
+    this.changed.dispose();
+    this.events.dispose();
+  }
+
+  private listen(client: LanguageClient): Part {
+    void this.refresh();
+    return vscode.Disposable.from(
+      client.onNotification('opdev/operatorsChanged', () => this.later('', SOON_MS)),
+      client.onNotification('opdev/runEvent', (params: RunEventParams) => this.heard(params)),
+      vscode.workspace.onDidSaveTextDocument((document) => {
+        const root = this.rootOf(document.uri.toString());
+        if (root) {
+          this.later(root, SOON_MS);
+        }
+      }),
+    );
+  }
+
+  private heard(params: RunEventParams): void {
+    this.events.fire(params);
+    if (params.events.some((event) => TELLING.has(event.type)) || ended(params.state)) {
+      this.later(params.root, SOON_MS);
+    }
+  }
+
+  private rootOf(uri: string): string | undefined {
+    return [...this.byRoot.keys()].find((root) => uri.startsWith(`${root}/`));
+  }
+
+  private later(root: string, after: number): void {
+    clearTimeout(this.soon.get(root));
+    this.soon.set(
+      root,
+      setTimeout(() => {
+        this.soon.delete(root);
+        void this.refresh(root || undefined);
+      }, after),
+    );
+  }
+}
+
+function ended(state: RunState): boolean {
+  return state !== 'starting' && state !== 'running';
+}

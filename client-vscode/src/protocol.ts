@@ -1,0 +1,116 @@
+// The server's own messages, as server/opdev/lsp/running/messages.py has them; a test holds this file against it.
+
+export type RunState = 'starting' | 'running' | 'passed' | 'failed' | 'blocked' | 'stopped' | 'lost';
+
+/** A line (0-based) of a file. */
+export interface Place {
+  uri: string;
+  line: number;
+}
+
+export interface Check {
+  id: string;
+  title: string;
+  state: string;
+  detail: string;
+  opens: string;
+  place: Place | null;
+}
+
+export interface PhaseState {
+  id: string;
+  title: string;
+  state: 'open' | 'closed' | 'skipped' | 'ahead';
+  why: string;
+  checks: Check[];
+}
+
+export interface RunBrief {
+  run: string;
+  state: RunState;
+  request: string;
+  phase: string | null;
+  executor: string;
+  backend: 'npu' | 'sim';
+  pes: number;
+  text: string;
+  percent: number | null;
+}
+
+export interface OperatorStatus {
+  root: string;
+  name: string;
+  phase: string;
+  row: number | null;
+  why: string;
+  next: string;
+  worker: string;
+  complete: boolean;
+  place: Place | null;
+  phases: PhaseState[];
+  running: RunBrief[];
+}
+
+export interface PhaseStatusResult {
+  operators: OperatorStatus[];
+  failed: { root: string; problem: string }[];
+  complete: boolean;
+}
+
+/** A line of events.jsonl. */
+export interface RunEvent {
+  v: number;
+  seq: number;
+  time: number;
+  run: string;
+  executor: string;
+  backend: string;
+  type: string;
+  [field: string]: unknown;
+}
+
+export interface RunEventParams {
+  root: string;
+  run: string;
+  state: RunState;
+  events: RunEvent[];
+}
+
+export interface RunRecord {
+  run: string;
+  root: string;
+  operator: string;
+  state: RunState;
+  request: string;
+  phase: string | null;
+  step: string | null;
+  executor: string;
+  backend: string;
+  pes: number | null;
+  started: number;
+  ended: number | null;
+  message: string;
+  resumeOf: string | null;
+}
+
+export interface RunHistoryResult {
+  runs: RunRecord[];
+  more: boolean;
+}
+
+export interface RunEventsResult {
+  events: RunEvent[];
+  state: RunState;
+  more: boolean;
+}
+
+export interface RunLogResult {
+  logs: { name: string; bytes: number }[];
+  lines: string[];
+  line: number;
+  total: number;
+  bytes: number;
+  cut: boolean;
+}
+
+export const going = (state: RunState): boolean => state === 'starting' || state === 'running';

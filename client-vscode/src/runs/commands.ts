@@ -1,0 +1,109 @@
+// Commands that run, stop and show; the server does all of it.
+import * as vscode from 'vscode';
+import { messageOf } from '../log';
+import type { Node } from '../operators/nodes';
+import { OperatorNode, PhaseNode, RunNode } from '../operators/nodes';
+import type { Store } from '../operators/store';
+import type { OperatorStatus } from '../protocol';
+import { logUri } from './logs';
+
+type Arguments = Record<string, unknown>;
+
+export function registerRunCommands(store: Store): vscode.Disposable {
+  const commands: Record<string, (node?: Node) => Promise<unknown>> = {
+    'opdev.run': (node) => run(store, node),
+    'opdev.runAll': (node) => withOperator(store, node, (root) => start({ root, phase: 'all' })),
+    'opdev.stop': (node) =>
+      withOperator(store, node, (root) =>
+        server('opdev.stopRun', node instanceof RunNode ? { root, run: node.record.run } : { root }),
+      ),
+    'opdev.resume': (node) =>
+      withOperator(store, node, (root) =>
+        server('opdev.resumeRun', node instanceof RunNode ? { root, run: node.record.run } : { root }),
+      ),
+    'opdev.showRunLog': (node) => showLog(store, node),
+    'opdev.refresh': () => store.refresh(),
+    'opdev.writeClangd': (node) => withOperator(store, node, (root) => server('opdev.clangd', { root })),
+  };
+  return vscode.Disposable.from(
+    ...Object.entries(commands).map(([name, command]) => vscode.commands.registerCommand(name, command)),
+  );
+}
+
+async function run(store: Store, node?: Node): Promise<void> {
+  if (node instanceof PhaseNode) {
+    await start({ root: node.root, phase: node.phase.id });
+    return;
+  }
+  await withOperator(store, node, async (root) => {
+    const status = store.operator(root);
+    const items = (status?.phases ?? []).map((phase) => ({
+      label: phase.title,
+      description: phase.id === status?.phase ? vscode.l10n.t('where the operator is') : '',
+      detail: phase.why,
+      phase: phase.id,
+    }));
+    const chosen = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Which phase?') });
+    if (chosen) {
+      await start({ root, phase: chosen.phase });
+    }
+  });
+}
+
+async function start(asked: Arguments): Promise<void> {
+  await server('opdev.runPhase', asked);
+}
+
+/** One of the server's commands; what it refuses is told, with its own words. */
+async function server(command: string, asked: Arguments): Promise<unknown> {
+  try {
+    return await vscode.commands.executeCommand(command, asked);
+  } catch (error) {
+    void vscode.window.showErrorMessage(messageOf(error));
+    return undefined;
+  }
+}
+
+async function withOperator(
+  store: Store,
+  node: Node | undefined,
+  act: (root: string) => Promise<unknown>,
+): Promise<void> {
+  const root = node && 'root' in node ? node.root : (await choose(store))?.root;
+  if (root) {
+    await act(root);
+  }
+}
+
+/** The operator of the active editor, the only one, or the one the user picks. */
+async function choose(store: Store): Promise<OperatorStatus | undefined> {
+  const active = vscode.window.activeTextEditor?.document.uri.toString() ?? '';
+  const here = store.operators.find((one) => active.startsWith(`${one.root}/`));
+  if (here ?? store.operators.length < 2) {
+    const only = here ?? store.operators[0];
+    if (!only) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('There is no operator in this workspace yet.'));
+    }
+    return only;
+  }
+  const items = store.operators.map((status) => ({ label: status.name, description: status.next, status }));
+  return (await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Which operator?') }))?.status;
+}
+
+async function showLog(store: Store, node?: Node): Promise<void> {
+  let uri: vscode.Uri | undefined;
+  if (node instanceof RunNode) {
+    uri = logUri(node.root, node.record.run);
+  } else {
+    const root = node instanceof OperatorNode || node instanceof PhaseNode ? node.root : (await choose(store))?.root;
+    const last = root ? (await store.history(root))[0] : undefined;
+    uri = root && last ? logUri(root, last.run) : undefined;
+  }
+  if (!uri) {
+    void vscode.window.showInformationMessage(vscode.l10n.t('Nothing was run here yet.'));
+    return;
+  }
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.languages.setTextDocumentLanguage(document, 'log');
+  await vscode.window.showTextDocument(document, { preview: true });
+}
