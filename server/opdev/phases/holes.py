@@ -52,8 +52,13 @@ def holes(evidence: Evidence, phase: str) -> Iterator[tuple[Spot, str]]:
             at = line.find(mark)
             if at >= 0:
                 column = len(line[:at].decode("utf-8", "replace")) + 1
-                text = line[at:].decode("utf-8", "replace").strip().strip("\"'()|* ")[:160]
-                yield Spot(evidence.path(name), number, column), text
+                yield Spot(evidence.path(name), number, column), _said(line.decode("utf-8", "replace"))
+
+
+def _said(line: str) -> str:
+    """What a line with a hole is about: its words without the marks around them."""
+    words = [word.strip(" -*\"'()#") for word in line.split("|") if word.strip(" -")]
+    return " ".join(word for word in words if word).strip()[:160]
 
 
 def _bytes(evidence: Evidence, relative: str) -> bytes:

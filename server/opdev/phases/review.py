@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opdev.phases.evidence import Evidence
+from opdev.phases.holes import HOLE
 from opdev.phases.model import Check, Title, both
 from opdev.phases.proofs import Proof, by_time, fresh, stale_text
 from opdev.phases.verdicts import Verdicts
@@ -141,7 +142,14 @@ def _consistency(
     else:
         yield _ROWS.ok(both(f"{count} 行", f"{count} rows"))
     bad = _bad(found, *priorities)
-    if bad:
+    unjudged = [r for r in bad if not (r.result or "").strip("-— ") or HOLE in (r.result or "")]
+    if unjudged and len(unjudged) == len(bad):
+        yield title.failed(
+            both(f"{len(bad)} 项还没有走读，第一项：{bad[0].name}", f"{len(bad)} rows are not reviewed yet, the first: {bad[0].name}"),
+            both("对照设计走读代码，逐行写 PASS、FAIL 或 N/A", "review the code against the design and give every row PASS, FAIL or N/A"),
+            evidence.spot(file, bad[0].start),
+        )  # fmt: skip
+    elif bad:
         names = ", ".join(r.name for r in bad)
         yield title.failed(
             both(f"没有通过：{names}", f"not PASS: {names}"),

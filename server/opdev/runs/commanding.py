@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, lang: Lang) -> int:
     found = target(look(operator.root, configs))
     asked = Asked(
         args.phase, args.executor, args.container, args.pes, args.resume, args.keep_going, args.count, args.iters,
-        args.dtype, args.devices, args.handover, lang, max_rounds=args.max_rounds,
+        args.dtype, args.devices, args.handover, where=args.op or "", lang=lang, max_rounds=args.max_rounds,
     )  # fmt: skip
     settings = configs.for_folder(operator.root).settings
     plan = plan_of(asked, found, settings.run, os.environ, own_settings(os.environ), settings.path or "opdev.toml")

@@ -55,6 +55,8 @@ class Step:
     retry: tuple[int, float] = (0, 0.0)
     pause_after: tuple[str, float] = ("", 0.0)
     by_pes: tuple[str, ...] = ()
+    plain: bool = False
+    """Whether its output says nothing of the operator: a program that a phase is handed over to."""
     measures: Mapping[str, object] = field(default_factory=dict)
     """What a measuring step is run for: n_pes, count, dtype.  Made by ``sizing``, never written in a file."""
 

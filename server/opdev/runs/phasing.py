@@ -95,7 +95,8 @@ class Phases:
             if stopped is not None:
                 return stopped
             tried = self._try(spec)
-        if tried.failed is None and tried.done.outcome == "blocked":
+        own = tried.failed is not None and spec.work == "person" and tried.done.route == spec.phase
+        if tried.done.outcome != "passed" and (tried.failed is None or own) and not self.stepper.stop.asked:
             self._wait(spec, tried.gate)
         if absent is not None and tried.done.outcome == "passed":
             return replace(tried.done, outcome="blocked", why=absent, route=HERE, cls="environment", way=way(spec.phase, HERE, "environment"))  # fmt: skip
@@ -103,11 +104,12 @@ class Phases:
 
     def _refuse(self, why: Text, opens: Text) -> Phased:
         """Nothing is run before the five questions are answered."""
-        self.events.add("manual", phase="0", what=dict(opens), context=None)
+        what = both(f"{opens['zh']}：opdev intake{self.plan.where}", f"{opens['en']}: `opdev intake{self.plan.where}`")
+        self.events.add("manual", phase="0", what=what, context=None)
         text = both(
             f"启动确认没有完成，不往下做：{why['zh']}", f"the intake is not complete, nothing was run: {why['en']}"
         )
-        return Phased("blocked", "0", text, way=opens)
+        return Phased("blocked", "0", text)
 
     def _probe(self, spec: Commands) -> Text | None:
         """Look at the environment; what is needed and not there."""
@@ -272,7 +274,7 @@ class Phases:
         }  # fmt: skip
         step = Step(
             id="external", title=both("交给外部命令", "handed over to a command"), argv=tuple(self.plan.external[spec.phase]),
-            timeout=self.plan.external_timeout,
+            timeout=self.plan.external_timeout, plain=True,
             env={"OPDEV_CONTEXT": "{context}", "OPDEV_BRIEF": "{brief}", "OPDEV_PHASE": "{phase}"},
         )  # fmt: skip
         outside = replace(self.stepper, executor=self.host, values=values, scale=1.0)

@@ -14,7 +14,8 @@ class Plan:
     ``keep`` is how much is kept of old runs: number, bytes, days.  ``mounts`` pairs this machine's folders with the
     container's.  ``count``, ``iters`` 0 and empty texts: the default of the place where it runs.  ``counts`` are the PE
     counts that were named, ``pes`` the largest of them (or the default).  ``external`` are the programs that phases may
-    be handed over to, ``offered`` the phases for which only the workspace names one, with the file that does.
+    be handed over to, ``offered`` the phases for which only the workspace names one, with the file that does.  ``where``
+    is what a command line needs to find the operator again: `` --op DIR``, or nothing.
     """
 
     request: str
@@ -32,6 +33,7 @@ class Plan:
     offered: Mapping[str, str] = field(default_factory=dict)
     counts: tuple[int, ...] = ()
     lang: str = "en"
+    where: str = ""
     python: str = "python3"
     count: int = 0
     iters: int = 0
@@ -50,7 +52,7 @@ class Plan:
         words = ["opdev", "run", *(["all", "--resume"] if self.request == "all" else [phase])]
         words += ["--executor", self.executor] if self.executor != "host" else []
         words += ["--pes", ",".join(map(str, self.counts))] if self.counts else []
-        return " ".join(words)
+        return " ".join(words) + self.where
 
     def data(self) -> dict[str, Any]:
         """As JSON holds it."""

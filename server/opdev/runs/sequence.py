@@ -29,6 +29,10 @@ class Sequence:
         self._begin: str | None = None
 
     @property
+    def _sim(self) -> bool | None:
+        return self.plan.executor == "sim" or None
+
+    @property
     def phases(self) -> list[str]:
         """The phases it means to go through."""
         if self.plan.request != "all":
@@ -48,7 +52,7 @@ class Sequence:
         return self._begin
 
     def _earliest(self) -> str:
-        evidence = look(self.plan.root, simulated=self.plan.executor == "sim" or None)
+        evidence = look(self.plan.root, simulated=self._sim)
         if not intake.complete(evidence) or intake.lacking(evidence):
             return "0"
         at = judged(evidence).at
@@ -84,7 +88,7 @@ class Sequence:
             return False
         if done.skipped:
             return True
-        if not self.plan.keep_going or (name == "0" and intake.lacking(look(self.plan.root))):
+        if not self.plan.keep_going or (name == "0" and intake.lacking(look(self.plan.root, simulated=self._sim))):
             return False
         self.events.add("note", text=both("这一阶段在等人处理，按 --keep-going 继续", "this phase waits for a person; going on (--keep-going)"))  # fmt: skip
         return True
@@ -100,10 +104,10 @@ class Sequence:
                 f"停在 Phase {name}（{title['zh']}）：环境不全。补上后接着：{again}",
                 f"stopped at Phase {name} ({title['en']}): the environment is not complete. Once it is: `{again}`",
             )
-        elif done.route == "0":
+        elif done.route == "0" or (name == "0" and intake.lacking(look(self.plan.root, simulated=self._sim))):
             text = both(
-                f"先回答启动确认（opdev intake），再：{again}",
-                f"answer the intake first (`opdev intake`), then `{again}`",
+                f"先回答启动确认（opdev intake{self.plan.where}），再：{again}",
+                f"answer the intake first (`opdev intake{self.plan.where}`), then `{again}`",
             )
         else:
             text = both(

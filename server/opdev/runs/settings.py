@@ -37,6 +37,7 @@ class Asked:
     dtype: str = ""
     devices: str = ""
     handover: bool | None = None
+    where: str = ""
     lang: Lang = "en"
     max_rounds: int = 0
 
@@ -87,6 +88,7 @@ def plan_of(
         external_timeout=timeout,
         offered=offered,
         lang=asked.lang,
+        where=f" --op {shlex.quote(asked.where)}" if asked.where else "",
         python=settings.get("python") or environ.get("PYTHON_CMD") or "python3",
         count=asked.count,
         iters=asked.iters,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from opdev.phases.model import both
 from opdev.rules.model import Text
 from opdev.runs.commands import Commands, Condition, Step, fill, holds
-from opdev.runs.diagnose import Diagnosis
+from opdev.runs.diagnose import Diagnosis, Watch
 from opdev.runs.endpoints import endpoints
 from opdev.runs.events import Events
 from opdev.runs.execute import Outcome, Stop, execute
@@ -151,6 +151,8 @@ class Stepper:
     def _judge(self, step: Step, outcome: Outcome, recording: Recording) -> tuple[list[Diagnosis], str]:
         """What went wrong, and what is lacking although the program says that it went well."""
         counts = recording.counts
+        if step.plain:
+            return [] if outcome.good else Watch().told(outcome), ""
         if not outcome.good:
             return recording.watch.told(outcome), ""
         if counts["check:FAIL"] or any(counts[f"case:{word}"] for word in ("FAIL", "TIMEOUT", "BLOCKED")):

@@ -59,7 +59,8 @@ def design(root: str, name: str, said: Mapping[str, Any]) -> Made:
         value = said.get(key)
         if isinstance(value, str) and value.lower() not in _UNKNOWN:
             meta[key] = value
-    text = skeleton(meta)
+    # Nobody confirmed a dtype yet.
+    text = re.sub(r"(?m)^(\| dtype \| .* \|) confirmed \|$", r"\1 [待确认] |", skeleton(meta))
     semantics = said.get("semantics")
     if isinstance(semantics, str) and semantics.lower() not in ("", "later"):
         import json
@@ -152,11 +153,11 @@ def _cases(document: DesignDocument, dtypes: Sequence[str]) -> list[dict[str, An
         elements = 1
         for dim in dims:
             elements *= dim
-        known = DTYPES[dtype]
+        known, category = DTYPES[dtype], said.get("category", "functional")
         found.append({
-            "case_id": said["case"], "category": said.get("category", "functional"),
+            "case_id": said["case"], "category": category,
             "scale": said.get("scale") or scale_of(elements * known.bytes), "n_pes": int(said["n_pes"]), "dtype": dtype,
-            "shape": dims, "special": said.get("special", ""), "purpose": said.get("purpose", ""), "repeat": 1,
+            "shape": dims, "special": said.get("special", ""), "purpose": said.get("purpose", ""), "repeat": 3 if category == "stress" else 1,
             "rtol": float(known.rtol), "atol": float(known.rtol),
         })  # fmt: skip
     return found

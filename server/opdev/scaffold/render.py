@@ -164,6 +164,8 @@ def _context(options: Options, environment: Environment) -> dict[str, Any]:
     kind = _kind(options.kind, environment, values)
     values["k"] = kind
     values |= {key: kind[key] for key in ("elements_zh", "golden_zh", "header_note", "one_golden")}
+    if options.open:
+        values["golden_zh"] = "按 docs/design.md 的 correctness.oracle"
     values |= _host(options, kind)
     values["baseline"] = options.perf and kind["baseline"] != "metric_only"
     values["cases"] = case_matrix.cases(options.kind, dtypes)
