@@ -28,7 +28,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "started": ("Round {number} 开始：{idea}\n改好代码后运行 opdev run 6.5", "round {number} is open: {idea}\nchange the code, then `opdev run 6.5`"),
     "kept": ("Round {number} 保留：{idea}（{count} 个文件）", "round {number} is kept: {idea} ({count} files)"),
     "against-keep": ("复测建议撤回，这是用户的决定", "the retest proposed to take it back; this is the user's decision"),
-    "reverted": ("Round {number} 已撤回，{count} 个文件放回；撤回前的状态：opdev rounds restore {saved}", "round {number} is taken back, {count} files put back; what it was: `opdev rounds restore {saved}`"),
+    "reverted": ("Round {number} 已撤回，{count} 个文件放回；撤回前的状态：opdev rounds restore {saved}\n可执行文件和报告还是撤回前代码的：opdev run 4 重新编译、复测", "round {number} is taken back, {count} files put back; what it was: `opdev rounds restore {saved}`\nbinary and reports are still those of the code taken back: `opdev run 4` builds and tests again"),
     "against-revert": ("复测建议保留，这是用户的决定", "the retest proposed to keep it; this is the user's decision"),
     "restored": ("已放回 {state} 的状态，{count} 个文件；恢复前的状态：opdev rounds restore {saved}", "the state of {state} is back, {count} files; what was there before: `opdev rounds restore {saved}`"),
     "columns": ("轮次|机制改动|状态|正确性|kernel_bus GB/s|e2e us|vs R0|vs 上次保留|SHMEM/基线|文件", "round|mechanism|state|correct|kernel_bus GB/s|e2e us|vs R0|vs last kept|SHMEM/baseline|files"),
