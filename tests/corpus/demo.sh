@@ -89,17 +89,35 @@ step "4. 写一个新算子" "4. Write a new operator" "opdev new ring_allgather
 clean="$(lint --format jsonl "${NEW}" | wc -l | tr -d ' ')"
 [[ "${clean}" -eq 0 ]] || fail "新算子有 ${clean} 处问题" "the new operator has ${clean} findings"
 
-step "5. 编译并冒烟（CPU 模拟，2 个 PE）" "5. Build it and run it on 2 PEs (CPU stand-in: simulated)" "opdev run 3 --op ${NEW} --executor sim"
+step "5. 启动确认的五个问题（无 NPU：只用 CPU 模拟环境）" "5. The five questions (no NPU here: the CPU stand-in only)" "opdev intake --op ${NEW} --cann default --build-mode custom_ops …"
+"${BIN}/opdev" intake --op "${NEW}" --cann default --build-mode custom_ops --torch no --perf yes --perf-auto-optim no \
+    --semantics "每个 PE 得到所有 PE 的数据，按 PE 号拼接" --container none --shmem-repo later --lang "${LANGUAGE}" \
+    > "${DEMO}/intake.txt" || { cat "${DEMO}/intake.txt"; fail "五个问题没有记录" "the five questions are not on record"; }
+sed -n 1,8p "${DEMO}/intake.txt"
+
+step "6. 编译并冒烟（CPU 模拟，2 个 PE）" "6. Build it and run it on 2 PEs (CPU stand-in: simulated)" "opdev run 3 --op ${NEW} --executor sim"
 "${BIN}/opdev" run 3 --op "${NEW}" --executor sim --lang "${LANGUAGE}"
 
-step "6. 跑用例矩阵：2、4、8 个 PE" "6. Run the case matrix on 2, 4 and 8 PEs" "opdev run 4 --op ${NEW} --executor sim"
+step "7. 跑用例矩阵：2、4、8 个 PE" "7. Run the case matrix on 2, 4 and 8 PEs" "opdev run 4 --op ${NEW} --executor sim"
 "${BIN}/opdev" run 4 --op "${NEW}" --executor sim --lang "${LANGUAGE}"
+say "精度（docs/correctness_report.md 的前几行，模拟）：" "Precision (the first rows of docs/correctness_report.md, simulated):"
+grep -E '^\|' "${NEW}/docs/correctness_report.md" | grep -A9 -i 'MaxAE'
 
-step "7. 到哪一步了" "7. Where it stands" "opdev status --op ${NEW}"
+step "8. 性能：2 个和 8 个 PE 的带宽与时延（模拟）" "8. Bandwidth and latency on 2 and 8 PEs (simulated)" "opdev run 6 --op ${NEW} --executor sim --pes 2,8"
+# Phase 6 stays closed: what the stand-in measures proves nothing of an NPU, and the run says so.
+"${BIN}/opdev" run 6 --op "${NEW}" --executor sim --pes 2,8 --lang "${LANGUAGE}" > "${DEMO}/perf.txt" 2>&1 || true
+"${BIN}/opdev" perf show last --op "${NEW}" --lang "${LANGUAGE}" | tee "${DEMO}/tables.txt"
+grep -qE '模拟|simulated' "${DEMO}/tables.txt" && grep -qE ' 8pe| 8 ' "${DEMO}/tables.txt" \
+    || fail "没有性能表：${DEMO}/perf.txt" "there are no tables: ${DEMO}/perf.txt"
+if "${BIN}/opdev" gate 6 --op "${NEW}" > /dev/null; then
+    fail "模拟数据打开了 Phase 6 的门禁" "simulated figures opened the gate of Phase 6"
+fi
+
+step "9. 到哪一步了" "9. Where it stands" "opdev status --op ${NEW}"
 "${BIN}/opdev" status --op "${NEW}" --lang "${LANGUAGE}"
 
 OTHER=custom-ops/put_signal
-step "8. 从另一个算子里去掉一个 quiet：检查器和模拟环境都会发现" "8. Take a quiet out of another operator: the linter sees it, and so does a run" "opdev sim run ${OTHER} -- 2 100003 float32"
+step "10. 从另一个算子里去掉一个 quiet：检查器和模拟环境都会发现" "10. Take a quiet out of another operator: the linter sees it, and so does a run" "opdev sim run ${OTHER} -- 2 100003 float32"
 sed -i '0,/aclshmemx_mte_quiet();/{/aclshmemx_mte_quiet();/d}' "${OTHER}/src/put_signal_kernel.cpp"
 lint "${OTHER}"
 status=0

@@ -127,7 +127,7 @@ def aim_of(evidence: Evidence) -> Aim:
     matrix = matrix_of(evidence.project)
     cases: dict[tuple[int | None, str, int], tuple[str, str]] = {}
     for case in matrix.cases if matrix is not None else ():
-        if case.elements is not None:
+        if case.elements is not None and case.category not in ("boundary", "stress"):
             key = (case.n_pes, fold_dtype(case.dtype or "") or "", case.elements)
             cases.setdefault(key, (case.id, str(case.tier or case.scale or "")))
 
