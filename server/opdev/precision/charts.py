@@ -7,7 +7,9 @@ import math
 from opdev.precision.model import Heat, Histogram, Number
 
 _WIDE, _HIGH, _LEFT, _BOTTOM = 460, 170, 46, 26
-_MAP = 360
+_MAP = 440
+_LABEL = 36
+_WIDEST = 60
 
 
 def histogram(found: Histogram) -> str:
@@ -15,7 +17,7 @@ def histogram(found: Histogram) -> str:
     bins = found.bins
     most = max(b.count for b in bins)
     top = max(math.log10(most + 1), 0.3)
-    step = (_WIDE - _LEFT) / len(bins)
+    step = min((_WIDE - _LEFT) / len(bins), _WIDEST)
     plot = _HIGH - _BOTTOM
     out = [f'<svg viewBox="0 0 {_WIDE} {_HIGH}" width="{_WIDE}" height="{_HIGH}" role="img">']
     for power in range(math.ceil(top) + 1):
@@ -25,7 +27,7 @@ def histogram(found: Histogram) -> str:
             out.append(
                 f'<text x="{_LEFT - 4}" y="{y + 4:.1f}" text-anchor="end">{10**power if power < 4 else f"1e{power}"}</text>'
             )
-    every = max(1, len(bins) // 8)
+    every = max(1, math.ceil(_LABEL / step))
     for at, one in enumerate(bins):
         x = _LEFT + at * step
         size = (plot - 20) * math.log10(one.count + 1) / top
@@ -45,7 +47,7 @@ def heat(found: Heat) -> str:
     """Cells as dark as their largest error (logarithmic); cells with elements out of tolerance have a border."""
     down, across = found.grid
     wide = _MAP / across
-    high = min(max(_MAP / down, 3), wide if across > 8 else 40, 40) if down > 1 else 30
+    high = max(min(_MAP / down, wide), min(18, 220 / down))
     errors = [[_size(v) for v in row] for row in found.worst]
     seen = [v for row in errors for v in row if v > 0]
     low, top = (math.log10(min(seen)), math.log10(max(seen))) if seen else (0.0, 0.0)

@@ -219,8 +219,9 @@ def _tensor(pair: Pair, name: str, output: Stored, golden: Stored, reference: St
             reasons += first
         if against is not None and not against.passed and not basic:
             which = ", ".join(f"{r.name} {r.ratio} > {r.limit:g}" for r in against.ratios if not r.passed)
-            text = both("r-reference", which=which or (against.why.en if against.why else ""))
-            reasons.append(Reason("reference", text))
+            why = against.why or Both(which, which)
+            zh, en = both("r-reference", which=why.zh).zh, both("r-reference", which=why.en).en
+            reasons.append(Reason("reference", Both(zh, en)))
         if passed and not basic:
             notes.append(both("n-by-reference"))
         if pair.reference is None and needs_reference(ask.op_kind):

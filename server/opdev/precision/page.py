@@ -19,9 +19,9 @@ _STYLE = """
 font:15px/1.5 system-ui,"Noto Sans CJK SC","PingFang SC","Microsoft YaHei",sans-serif}
 h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:1.6rem 0 .4rem}h3{font-size:1rem;margin:.8rem 0 .3rem}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;white-space:nowrap}
-th,td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:right}th:first-child,td:first-child{text-align:left}
+th,td{padding:.25rem .55rem;border-bottom:1px solid var(--line);text-align:right}th:first-child,td:first-child{text-align:left}
 th{color:var(--soft);font-weight:600}.soft{color:var(--soft)}.pass{color:var(--ok)}.fail{color:var(--bad)}.error{color:var(--odd)}
-.verdict{font-size:1.2rem;font-weight:700}section{border:1px solid var(--line);border-radius:.5rem;padding:.6rem 1rem;margin:1rem 0;background:var(--card)}
+.verdict{font-size:1.2rem;font-weight:700}section h2{margin-top:.3rem}section{border:1px solid var(--line);border-radius:.5rem;padding:.6rem 1rem;margin:1rem 0;background:var(--card)}
 .charts{display:flex;flex-wrap:wrap;gap:1.5rem}figure{margin:.4rem 0}figcaption{color:var(--soft);font-size:.85rem}svg{max-width:100%;height:auto}
 svg text{fill:var(--soft);font-size:11px}svg .bar{fill:var(--bar)}svg .axis{stroke:var(--line)}svg .cell{fill:var(--bad)}svg .frame{fill:none;stroke:var(--line)}
 svg .wrong{fill:none;stroke:var(--fg)}code{overflow-wrap:anywhere}ul{margin:.3rem 0;padding-left:1.2rem}
