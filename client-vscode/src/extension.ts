@@ -24,7 +24,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     store,
     operatorsView(store),
     runLogs(made, store),
-    registerRunCommands(store),
+    registerRunCommands(made, store),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void made.refresh(true)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => void made.refresh()),
     vscode.workspace.onDidChangeConfiguration((event) => {

@@ -5,11 +5,13 @@ import type { Node } from '../operators/nodes';
 import { OperatorNode, PhaseNode, RunNode } from '../operators/nodes';
 import type { Store } from '../operators/store';
 import type { OperatorStatus } from '../protocol';
+import { intake } from '../intake/intake';
+import type { Server } from '../server/server';
 import { logUri } from './logs';
 
 type Arguments = Record<string, unknown>;
 
-export function registerRunCommands(store: Store): vscode.Disposable {
+export function registerRunCommands(host: Server, store: Store): vscode.Disposable {
   const commands: Record<string, (node?: Node) => Promise<unknown>> = {
     'opdev.run': (node) => run(store, node),
     'opdev.runAll': (node) => withOperator(store, node, (root) => start({ root, phase: 'all' })),
@@ -23,9 +25,12 @@ export function registerRunCommands(store: Store): vscode.Disposable {
       ),
     'opdev.showRunLog': (node) => showLog(store, node),
     'opdev.refresh': () => store.refresh(),
+    'opdev.answerIntake': (node) => withOperator(store, node, (root) => intake(host, { root })),
     'opdev.writeClangd': (node) => withOperator(store, node, (root) => server('opdev.clangd', { root })),
   };
   return vscode.Disposable.from(
+    // What the server's lenses call; its own command would take all answers at once.
+    vscode.commands.registerCommand('opdev.intake', ({ root }: { root: string }) => intake(host, { root })),
     ...Object.entries(commands).map(([name, command]) => vscode.commands.registerCommand(name, command)),
   );
 }
