@@ -208,7 +208,7 @@ def test_a_run_that_dies_leaves_the_round_open_and_status_says_so(op):
 def test_an_interrupted_restore_shows_and_the_next_run_finishes_it(op):
     from test_snapshots import killed_at
 
-    from opdev.rounds.restore import interrupted
+    from opdev.rounds.ledger import interrupted
 
     started(op)
     op.source("BUS=120\n")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from trees import described, write
 
 from opdev.rounds.errors import Refused
-from opdev.rounds.restore import interrupted, restore, settle
+from opdev.rounds.ledger import interrupted
+from opdev.rounds.restore import restore, settle
 from opdev.rounds.scan import Limits
 from opdev.rounds.store import Store
 from opdev.rounds.tree import Tree

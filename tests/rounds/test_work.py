@@ -15,10 +15,9 @@ from trees import described, write
 from opdev.rounds import ledger as ledgers
 from opdev.rounds import work
 from opdev.rounds.errors import Refused
-from opdev.rounds.ledger import Ledger, Retest
+from opdev.rounds.ledger import Ledger, Retest, interrupted
 from opdev.rounds.measured import BUS, Measured, sample
 from opdev.rounds.overview import overview
-from opdev.rounds.restore import interrupted
 from opdev.rounds.store import Store
 from opdev.rounds.verdict import judge
 from opdev.runs.lock import Lock

@@ -11,8 +11,7 @@ from opdev.phases import perf
 from opdev.phases.evidence import Evidence
 from opdev.phases.model import Check, Title, both
 from opdev.rounds.errors import Refused
-from opdev.rounds.ledger import Ledger, read
-from opdev.rounds.restore import interrupted
+from opdev.rounds.ledger import Ledger, interrupted, read
 from opdev.rounds.texts import refusal, verdict
 from opdev.rules.model import Text
 

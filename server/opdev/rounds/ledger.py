@@ -17,7 +17,7 @@ from opdev.rounds.verdict import Verdict, from_data
 
 State = Literal["base", "open", "kept", "reverted"]
 STATES: tuple[State, ...] = ("base", "open", "kept", "reverted")
-NAME = "rounds.json"
+NAME, JOURNAL = "rounds.json", "restoring.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +144,11 @@ def read(root: str) -> Ledger:
         return Ledger()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Refused("damaged", path=path, why=f"{type(error).__name__}: {error}") from error
+
+
+def interrupted(root: str) -> bool:
+    """Whether putting a state back was cut off and is to be finished."""
+    return os.path.exists(f"{root}/.opdev/rounds/{JOURNAL}")
 
 
 def write(root: str, ledger: Ledger) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from opdev.rounds.errors import Refused
 from opdev.rounds.ledger import Ledger, Retest, Round, read
 from opdev.rounds.measured import BUS, Measured
 from opdev.rounds.store import Store
@@ -72,9 +73,10 @@ def _row(ledger: Ledger, one: Round, root: str) -> Row:
 def changes(root: str, one: Round) -> dict[str, str]:
     """What an open round changed up to now; empty where that cannot be seen."""
     store = Store(root)
-    if not store.has(f"{one.number}/base"):
+    try:
+        return dict(store.tree(f"{one.number}/base").changes(store.present().tree))
+    except Refused:
         return {}
-    return dict(store.tree(f"{one.number}/base").changes(store.present().tree))
 
 
 def _of(one: Round | None) -> Measured | None:

@@ -22,12 +22,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opdev.rounds.errors import Refused
+from opdev.rounds.ledger import JOURNAL
+from opdev.rounds.ledger import NAME as LEDGER
 from opdev.rounds.scan import TEMPORARY, own, read
 from opdev.rounds.store import Store, write_json
 from opdev.rounds.tree import Entry, Tree
-
-LEDGER, JOURNAL = "rounds.json", "restoring.json"
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(slots=True)
@@ -38,11 +37,6 @@ class Restored:
     to: str
     changed: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
-
-
-def interrupted(root: str) -> bool:
-    """Whether a restore was cut off and is to be finished."""
-    return os.path.exists(f"{root}/.opdev/rounds/{JOURNAL}")
 
 
 def restore(store: Store, name: str, ledger: Mapping[str, Any] | None = None) -> Restored:
@@ -98,13 +92,18 @@ def _sweep(folder: int, prefix: str = "") -> None:
     for name, inner in entries:
         if inner and own(f"{prefix}{name}", folder=True):
             with contextlib.suppress(OSError):
-                handle = os.open(name, _FOLDER, dir_fd=folder)
+                handle = _folder(name, folder)
                 try:
                     _sweep(handle, f"{prefix}{name}/")
                 finally:
                     os.close(handle)
         elif name.startswith(TEMPORARY):
             os.unlink(name, dir_fd=folder)
+
+
+def _folder(name: str, above: int) -> int:
+    """A real folder, opened; OSError (ENOTDIR, ELOOP, ENOENT) where it is none."""
+    return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
 
 
 class _Work:
@@ -143,7 +142,7 @@ class _Work:
         handle = os.dup(self.root)
         try:
             for part in above:
-                inner = os.open(part, _FOLDER, dir_fd=handle)
+                inner = _folder(part, handle)
                 os.close(handle)
                 handle = inner
             yield handle, name
@@ -263,7 +262,7 @@ class _Work:
     def _mode_of_folder(self, path: str, mode: int) -> None:
         try:
             with self._parent(path) as (folder, name):
-                handle = os.open(name, _FOLDER, dir_fd=folder)
+                handle = _folder(name, folder)
                 try:
                     if stat.S_IMODE(os.fstat(handle).st_mode) != mode:
                         os.fchmod(handle, mode)

@@ -19,9 +19,9 @@ from opdev.phases.model import Gate, both
 from opdev.rounds import ledger as ledgers
 from opdev.rounds import work
 from opdev.rounds.errors import Refused
-from opdev.rounds.ledger import Retest, Round
+from opdev.rounds.ledger import Retest, Round, interrupted
 from opdev.rounds.measured import FIGURES, Measured, sample
-from opdev.rounds.restore import interrupted, settle
+from opdev.rounds.restore import settle
 from opdev.rounds.scan import Limits, scan
 from opdev.rounds.store import Store
 from opdev.rounds.texts import refusal, verdict

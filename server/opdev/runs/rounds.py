@@ -18,7 +18,8 @@ from opdev.phases.evidence import Evidence
 from opdev.rounds import diff, overview, work
 from opdev.rounds import ledger as ledgers
 from opdev.rounds.errors import Refused
-from opdev.rounds.restore import Restored, interrupted, settle
+from opdev.rounds.ledger import interrupted
+from opdev.rounds.restore import Restored, settle
 from opdev.rounds.store import Store
 from opdev.rounds.texts import refusal
 from opdev.rules.errors import PageError
