@@ -37,6 +37,8 @@ _PHASES = (
 )
 """Which phase the kinds of files are for; the first that fits."""
 _NAMED = ("2", "3", "4", "5.5", "6")
+_COUNTED = ("3", "6")
+"""Phases that run on so many PEs; the others take their counts from the cases."""
 _MOST_CASES = 300
 _AGAIN = ("failed", "stopped", "lost")
 
@@ -110,7 +112,9 @@ def _offers(session: Session, file: File, operator: LiveOperator, phase: str | N
     executor = executor_of(session, operator)
     sim = say("lens-sim", lang) if executor == "sim" else ""
     pes = session.settings.pes
-    asked: dict[str, Any] = {"root": operator.root, "phase": fits, "pes": pes}
+    asked: dict[str, Any] = {"root": operator.root, "phase": fits}
+    if fits in _COUNTED:
+        asked["pes"] = pes
     if executor:
         asked["executor"] = executor
     key = f"lens-{fits}" if fits in _NAMED else "lens-phase"
@@ -147,7 +151,7 @@ def _cases(session: Session, file: File, operator: LiveOperator) -> Iterator[typ
     lang = session.lang_of(session.rulebook.of(file.path).lang)
     executor = executor_of(session, operator)
     for case in (listed.cases if listed is not None else ())[:_MOST_CASES]:
-        asked = {"root": operator.root, "phase": "4", "pes": case.n_pes or session.settings.pes, "cases": [case.id]}
+        asked: dict[str, Any] = {"root": operator.root, "phase": "4", "cases": [case.id]}
         if executor:
             asked["executor"] = executor
         offer = Offer(say("lens-case", lang, case=case.id), RUN_PHASE, asked)

@@ -93,6 +93,7 @@ def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:
     if command == "run":
         p.add_argument("phase", type=phase, metavar="PHASE", help=f"{say('phase', lang)}: {', '.join((*ORDER, 'all'))}")
         p.add_argument("--pes", type=pes, default=(), metavar="N[,N]", help=say("pes", lang))
+        p.add_argument("--case", action="append", default=[], dest="cases", metavar="ID", help=say("case", lang))
         p.add_argument("--resume", action="store_true", help=say("resume", lang))
         p.add_argument("--keep-going", action="store_true", help=say("keep-going", lang))
         p.add_argument("--count", type=positive, default=0, metavar="N", help=say("count", lang))

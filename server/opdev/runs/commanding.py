@@ -13,6 +13,7 @@ from collections.abc import Callable
 from opdev.config import Configs
 from opdev.rules.model import Lang
 from opdev.runs import finding, process, store
+from opdev.runs.commands import commands
 from opdev.runs.doctor import Probe, probe
 from opdev.runs.errors import UsageError
 from opdev.runs.looking import coloured, exit_status, watch
@@ -38,8 +39,10 @@ def run(args: argparse.Namespace, lang: Lang) -> int:
     found = target(look(operator.root, configs))
     asked = Asked(
         args.phase, args.executor, args.container, args.pes, args.resume, args.keep_going, args.count, args.iters,
-        args.dtype, args.devices, args.handover, where=args.op or "", lang=lang, max_rounds=args.max_rounds,
+        args.dtype, args.devices, args.handover, where=args.op or "", lang=lang, max_rounds=args.max_rounds, cases=tuple(args.cases),
     )  # fmt: skip
+    if asked.cases and (asked.request == "all" or not any(step.only for step in commands(asked.request).steps)):
+        raise UsageError("case-phase")
     settings = configs.for_folder(operator.root).settings
     plan = plan_of(asked, found, settings.run, os.environ, own_settings(os.environ), settings.path or "opdev.toml")
     problem = executor_of(plan, "").problem()

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from opdev.rules.model import Text
 
 _PACKAGE = Path(__file__).parents[1]
 WORD = re.compile(r"\{([a-z_]+)\}")
-WORDS = ("op", "repo", "name", "pes", "python", "jobs", "count", "dtype", "iters", "devices", "opdev", "warm_up")
+WORDS = ("op", "repo", "name", "pes", "python", "jobs", "count", "dtype", "iters", "devices", "opdev", "warm_up", "cases")
 """What may stand in braces; ``opdev`` is the Python that has opdev."""
 HANDED = ("context", "brief", "phase")
 """What may besides in the command of a hand-over: the context as JSON and as Markdown, the phase."""
@@ -41,6 +41,7 @@ class Step:
     modes: tuple[str, ...] = ("independent_project", "in_tree_example")
     executors: tuple[str, ...] = ("host", "docker", "sim")
     when: tuple[Condition, ...] = ()
+    only: tuple[str, ...] = ()
     cwd: str = "{op}"
     env: Mapping[str, str] = field(default_factory=dict)
     source: tuple[str, ...] = ()
@@ -125,7 +126,7 @@ def _step(item: Mapping[str, Any]) -> Step:
     known = dict(item)
     known["by_pes"] = tuple(known.pop("by-pes", ()))
     retry, pause = known.pop("retry", None), known.pop("pause-after", None)
-    for key in ("argv", "modes", "executors", "source", "parse", "artifacts"):
+    for key in ("argv", "only", "modes", "executors", "source", "parse", "artifacts"):
         if key in known:
             known[key] = tuple(known[key])
     if "when" in known:
@@ -135,6 +136,11 @@ def _step(item: Mapping[str, Any]) -> Step:
     if pause:
         known["pause_after"] = (pause["step"], pause["seconds"])
     return Step(**known)
+
+
+def alone(step: Step) -> Step:
+    """A step that runs some cases alone: what it ends with is no evidence of all."""
+    return replace(step, argv=(*step.argv, *step.only), record="", artifacts=()) if step.only else step
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from opdev.phases.graph import BY_ID
 from opdev.phases.model import NOTHING, Gate, both
 from opdev.phases.routing import HERE, way
 from opdev.rules.model import Lang, Text
-from opdev.runs.commands import Commands, Step, commands, holds
+from opdev.runs.commands import Commands, Step, alone, commands, holds
 from opdev.runs.counting import counted
 from opdev.runs.doctor import needed, probe
 from opdev.runs.events import Events
@@ -171,6 +171,9 @@ class Phases:
                 outcome, route, both(failed.message, failed.message), failed.cls, way(spec.phase, route, failed.cls)
             )
             return _Tried(done, None, failed)
+        if self.plan.cases:
+            # Some cases say nothing of a gate.
+            return _Tried(Phased("stopped" if self.stepper.stop.asked else "passed"), None)
         return self._judged(spec, self._gate(spec.phase))
 
     def _judged(self, spec: Commands, gate: Gate | None) -> _Tried:
@@ -190,6 +193,8 @@ class Phases:
                 if self._worth_telling(spec, step):
                     self.events.add("step-skipped", phase=spec.phase, task=step.id, why=dict(why))
                 continue
+            if self.plan.cases:
+                step = alone(step)
             after, seconds = step.pause_after
             if after in ended:
                 left = seconds - (time.monotonic() - ended[after])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -46,12 +47,15 @@ class Plan:
     """How many optimisation rounds the user allows; 0: the default or the design's."""
     rounds_bytes: int = 64_000_000
     """How much a snapshot of a round may take."""
+    cases: tuple[str, ...] = ()
+    """The cases that are run alone; then nothing is recorded for the gates and no gate is asked."""
 
     def again(self, phase: str) -> str:
         """The command that runs a phase (or ``all``, where work stopped) again as this run does."""
         words = ["opdev", "run", *(["all", "--resume"] if self.request == "all" else [phase])]
         words += ["--executor", self.executor] if self.executor != "host" else []
         words += ["--pes", ",".join(map(str, self.counts))] if self.counts else []
+        words += [f"--case {shlex.quote(case)}" for case in self.cases]
         return " ".join(words) + self.where
 
     def data(self) -> dict[str, Any]:
@@ -65,6 +69,7 @@ class Plan:
         known["engine"] = tuple(known.get("engine", ("docker",)))
         known["mounts"] = tuple((a, b) for a, b in known.get("mounts", ()))
         known["counts"] = tuple(known.get("counts", ()))
+        known["cases"] = tuple(known.get("cases", ()))
         known["external"] = {k: tuple(v) for k, v in known.get("external", {}).items()}
         count, size, days = known.get("keep", (50, 2_000_000_000, 30.0))
         known["keep"] = (count, size, days)

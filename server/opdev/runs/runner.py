@@ -63,6 +63,7 @@ def values_of(plan: Plan, found: Target, executor: Executor) -> dict[str, str]:
         "dtype": plan.dtype or (found.dtypes[0] if found.dtypes else "float16"),
         "iters": str(plan.iters or (3 if sim else 50)),
         "warm_up": "1" if sim else "10",
+        "cases": ",".join(plan.cases),
         "devices": plan.devices or ",".join(str(pe) for pe in range(plan.pes)),
     }
 

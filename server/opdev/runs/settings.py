@@ -40,6 +40,7 @@ class Asked:
     where: str = ""
     lang: Lang = "en"
     max_rounds: int = 0
+    cases: tuple[str, ...] = ()
 
 
 def own_path(environ: Mapping[str, str]) -> str:
@@ -95,6 +96,7 @@ def plan_of(
         dtype=asked.dtype,
         devices=asked.devices,
         max_rounds=asked.max_rounds,
+        cases=asked.cases,
         rounds_bytes=limits_of(settings).bytes,
         grace=float(settings.get("grace", 5.0)),
         timeout_scale=float(settings.get("timeout-scale", 1.0)) or 1.0,

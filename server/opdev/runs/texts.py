@@ -66,6 +66,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "门禁不开时交给外部命令。默认只用你自己的 opdev.toml（$XDG_CONFIG_HOME/opdev/ 或 ~/.config/opdev/）里 [run] external 写的；--handover 也用工作区里写的，--no-handover 都不用",
         "hand a closed phase over to a command. By default only one of your own opdev.toml ([run] external, in $XDG_CONFIG_HOME/opdev/ or ~/.config/opdev/); --handover also runs those of the workspace, --no-handover none",
     ),
+    "case": ("只跑这个用例，可重复；只用于 Phase 4，不判门禁", "run this case alone, may be repeated; phase 4 only, no gate is judged"),
+    "case-phase": ("--case 只能用于有用例矩阵的阶段（opdev run 4）", "--case is for the phase of the case matrix (`opdev run 4`)"),
     "resume": ("从最早没完成的阶段接着做", "go on at the earliest phase that is not finished"),
     "keep-going": ("门禁没开也往下走（失败仍会停）", "go on past gates that wait for a person (failures still stop it)"),
     "count": ("性能测试的元素数", "elements of the performance run"),

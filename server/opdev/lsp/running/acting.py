@@ -47,10 +47,10 @@ class Acting:
             raise refusal(self._session, "nothing-ran", name=root.rpartition("/")[2])
         plan = run.plan
         asked: dict[str, Any] = {"phase": plan.get("request", "all"), "resume": True}
-        for key, name in (("executor", "executor"), ("pes", "pes"), ("keepGoing", "keep_going"), ("cases", "cases"),
+        for key, name in (("executor", "executor"), ("pes", "counts"), ("keepGoing", "keep_going"), ("cases", "cases"),
                           ("count", "count"), ("iters", "iters"), ("dtype", "dtype"), ("devices", "devices")):  # fmt: skip
             if plan.get(name):
-                asked[key] = list(plan[name]) if key == "cases" else plan[name]
+                asked[key] = list(plan[name]) if key in ("cases", "pes") else plan[name]
         if plan.get("container"):
             asked["container"] = plan["container"]
         return await self._start(root, run_words(asked))

@@ -9,9 +9,10 @@ from opdev.lsp.fields import FieldError
 
 _EXECUTORS = ("host", "docker", "sim")
 _FLAGS = {"resume": "--resume", "keepGoing": "--keep-going"}
-_COUNTS = {"pes": ("--pes", 1024), "count": ("--count", 1 << 40), "iters": ("--iters", 1 << 20)}
+_MOST_PES = 1024
+_COUNTS = {"count": ("--count", 1 << 40), "iters": ("--iters", 1 << 20)}
 _WORDS = {"executor": "--executor", "container": "--container", "dtype": "--dtype", "devices": "--devices"}
-_KEYS = frozenset({"root", "phase", "cases", *_FLAGS, *_COUNTS, *_WORDS})
+_KEYS = frozenset({"root", "phase", "cases", "pes", *_FLAGS, *_COUNTS, *_WORDS})
 _MOST_CASES = 200
 _LONGEST = 300
 
@@ -31,6 +32,12 @@ def run_words(params: Mapping[str, Any]) -> list[str]:
     for key, option in _FLAGS.items():
         if _of(params, key, bool):
             words.append(option)
+    pes = params.get("pes")
+    if pes is not None:
+        counts = pes if isinstance(pes, list) else [pes]
+        if not counts or not all(type(n) is int and 1 <= n <= _MOST_PES for n in counts):
+            raise FieldError(f"pes is {pes!r}, and no number from 1 to {_MOST_PES}, or a list of such")
+        words.append(f"--pes={','.join(map(str, counts))}")
     for key, (option, most) in _COUNTS.items():
         number = _of(params, key, int)
         if number is not None:

@@ -215,7 +215,7 @@ class RunPhaseArguments(TypedDict):
     phase: str
     executor: NotRequired[Executor]
     container: NotRequired[str]
-    pes: NotRequired[int]
+    pes: NotRequired[int | list[int]]
     resume: NotRequired[bool]
     keepGoing: NotRequired[bool]
     cases: NotRequired[list[str]]

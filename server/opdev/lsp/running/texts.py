@@ -43,7 +43,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "lens-6": ("▶ 测性能（Phase 6，{pes} PE{sim}）", "▶ measure performance (phase 6, {pes} PEs{sim})"),
     "lens-5.5": ("▶ Torch 绑定（Phase 5.5{sim}）", "▶ Torch binding (phase 5.5{sim})"),
     "lens-2": ("▶ 检查测试脚本（Phase 2）", "▶ check the test scripts (phase 2)"),
-    "lens-phase": ("▶ 运行 Phase {phase}（{pes} PE{sim}）", "▶ run phase {phase} ({pes} PEs{sim})"),
+    "lens-phase": ("▶ 运行 Phase {phase}{sim}", "▶ run phase {phase}{sim}"),
     "lens-case": ("▶ 只跑 {case}", "▶ run {case}"),
     "lens-stop": ("■ 停止 {what}", "■ stop {what}"),
     "lens-resume": ("↻ 接着做（上次：{state}）", "↻ go on (last time: {state})"),
