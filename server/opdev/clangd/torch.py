@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 _ASK = """
 import importlib.util as u, json, os, sysconfig
@@ -20,18 +21,20 @@ for name in ("torch", "torch_npu"):
 print(json.dumps({**found, "python": sysconfig.get_path("include")}))
 """
 _PATIENCE = 20
+_NPU = (Path(__file__).parent / "include_torch_npu").as_posix()
+"""The few declarations of torch_npu that bindings need, where it is not installed."""
 
 
 def folders(python: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Include folders of Torch, torch_npu (where it is) and Python; nothing where there is no Torch."""
+    """Include folders of Torch, torch_npu (the stand-in's where it is not) and Python; nothing where there is no Torch."""
     for program in dict.fromkeys((python or sys.executable, sys.executable)):
         found = _asked(program, environ)
         home = found.get("torch", "")
         if not os.path.isfile(f"{home}/include/torch/csrc/api/include/torch/torch.h"):
             continue
         here = [f"{home}/include", f"{home}/include/torch/csrc/api/include"]
-        if found.get("torch_npu"):
-            here.append(f"{found['torch_npu']}/include")
+        npu = f"{found.get('torch_npu')}/include"
+        here.append(npu if os.path.isdir(npu) else _NPU)
         return tuple(p for p in (*here, found.get("python", "")) if p and os.path.isdir(p))
     return ()
 
