@@ -4,6 +4,7 @@ import { registerCommands } from './commands';
 import { log } from './log';
 import { Store } from './operators/store';
 import { operatorsView } from './operators/tree';
+import { panels } from './panels/panels';
 import { places } from './places';
 import { registerRunCommands } from './runs/commands';
 import { runLogs } from './runs/logs';
@@ -24,6 +25,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     store,
     operatorsView(store),
     runLogs(made, store),
+    panels(context, made, store),
     registerRunCommands(made, store),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void made.refresh(true)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => void made.refresh()),

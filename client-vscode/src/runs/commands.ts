@@ -2,9 +2,9 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../log';
 import type { Node } from '../operators/nodes';
+import { chooseOperator } from '../operators/choose';
 import { OperatorNode, PhaseNode, RunNode } from '../operators/nodes';
 import type { Store } from '../operators/store';
-import type { OperatorStatus } from '../protocol';
 import { intake } from '../intake/intake';
 import type { Server } from '../server/server';
 import { logUri } from './logs';
@@ -74,25 +74,10 @@ async function withOperator(
   node: Node | undefined,
   act: (root: string) => Promise<unknown>,
 ): Promise<void> {
-  const root = node && 'root' in node ? node.root : (await choose(store))?.root;
+  const root = node && 'root' in node ? node.root : (await chooseOperator(store))?.root;
   if (root) {
     await act(root);
   }
-}
-
-/** The operator of the active editor, the only one, or the one the user picks. */
-async function choose(store: Store): Promise<OperatorStatus | undefined> {
-  const active = vscode.window.activeTextEditor?.document.uri.toString() ?? '';
-  const here = store.operators.find((one) => active.startsWith(`${one.root}/`));
-  if (here ?? store.operators.length < 2) {
-    const only = here ?? store.operators[0];
-    if (!only) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('There is no operator in this workspace yet.'));
-    }
-    return only;
-  }
-  const items = store.operators.map((status) => ({ label: status.name, description: status.next, status }));
-  return (await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Which operator?') }))?.status;
 }
 
 async function showLog(store: Store, node?: Node): Promise<void> {
@@ -100,7 +85,7 @@ async function showLog(store: Store, node?: Node): Promise<void> {
   if (node instanceof RunNode) {
     uri = logUri(node.root, node.record.run);
   } else {
-    const root = node instanceof OperatorNode || node instanceof PhaseNode ? node.root : (await choose(store))?.root;
+    const root = node instanceof OperatorNode || node instanceof PhaseNode ? node.root : (await chooseOperator(store))?.root;
     const last = root ? (await store.history(root))[0] : undefined;
     uri = root && last ? logUri(root, last.run) : undefined;
   }

@@ -1,0 +1,83 @@
+// The raw logs of a run for the page that shows them: fetched in pages as they grow, not at every event.
+import { log, messageOf } from '../log';
+import type { RunEvent, RunLogResult } from '../protocol';
+import type { Server } from '../server/server';
+import type { ToPage } from './messages';
+
+const PAGE = 5_000;
+const SOON_MS = 150;
+
+export class LogFeed {
+  private run: string | null = null;
+  private readonly lines = new Map<string, number>();
+  private readonly grown = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+  private reading = false;
+
+  constructor(
+    private readonly server: Server,
+    private readonly root: string,
+    private readonly send: (message: ToPage) => void,
+  ) {}
+
+  begin(run: string | null): void {
+    this.run = run;
+    this.lines.clear();
+    this.grown.clear();
+  }
+
+  comes(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'output' && typeof event.log === 'string') {
+        this.grown.add(event.log);
+      }
+    }
+    if (this.grown.size) {
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        void this.read();
+      }, SOON_MS);
+    }
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.run = null;
+  }
+
+  private async read(): Promise<void> {
+    if (this.reading) {
+      this.comes([]);
+      return;
+    }
+    this.reading = true;
+    try {
+      for (const name of [...this.grown]) {
+        this.grown.delete(name);
+        await this.follow(name);
+      }
+    } catch (error) {
+      log().warn(`opdev/runLog: ${messageOf(error)}`);
+    } finally {
+      this.reading = false;
+    }
+  }
+
+  private async follow(name: string): Promise<void> {
+    const { run, root } = this;
+    const client = this.server.client;
+    while (client && run !== null && run === this.run) {
+      const line = this.lines.get(name) ?? 0;
+      const asked = { root, run, log: name, line, count: PAGE };
+      const page: RunLogResult = await client.sendRequest('opdev/runLog', asked);
+      if (run !== this.run || !page.lines.length) {
+        return;
+      }
+      this.lines.set(name, line + page.lines.length);
+      this.send({ type: 'log', log: name, line, lines: page.lines });
+      if (line + page.lines.length >= page.total) {
+        return;
+      }
+    }
+  }
+}

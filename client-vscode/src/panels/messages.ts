@@ -1,0 +1,33 @@
+// What goes between a panel's host and its page.
+import type { RunEvent, RunState } from '../protocol';
+
+export type Kind = 'compile' | 'precision' | 'performance';
+
+/** What a panel shows: one run, or always the operator's newest. */
+export interface Target {
+  readonly root: string;
+  /** Null: whatever ran last, and what is started next. */
+  readonly run: string | null;
+}
+
+export type ToPage =
+  /** Begin anew with this run; `texts` are the page's words in the user's language. */
+  | {
+      type: 'reset';
+      target: Target;
+      operator: string;
+      run: string | null;
+      simulated: boolean;
+      texts: Record<string, string>;
+    }
+  | { type: 'events'; events: RunEvent[]; state: RunState }
+  /** More of a raw log: lines from number `line` on. */
+  | { type: 'log'; log: string; line: number; lines: string[] }
+  /** Data that was asked for by `request`. */
+  | { type: 'data'; request: string; data: unknown; problem: string | null };
+
+export type ToHost =
+  | { type: 'ready' }
+  | { type: 'open'; path: string; line: number; column: number }
+  | { type: 'request'; request: string; arguments: Record<string, unknown> }
+  | { type: 'command'; command: string; arguments: Record<string, unknown> };

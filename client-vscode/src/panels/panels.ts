@@ -1,0 +1,120 @@
+// The three panels: opened by command, fed by the run's events, there again after a reload.
+import * as vscode from 'vscode';
+import { log, messageOf } from '../log';
+import type { Node } from '../operators/nodes';
+import { RunNode } from '../operators/nodes';
+import type { Store } from '../operators/store';
+import { chooseOperator } from '../operators/choose';
+import type { RunEvent } from '../protocol';
+import type { Server } from '../server/server';
+import { Feed } from './feed';
+import { LogFeed } from './logFeed';
+import type { Kind, Target, ToHost, ToPage } from './messages';
+import { folderOfPages, page } from './page';
+import { answer } from './requests';
+import { textsOf, titleOf } from './texts';
+
+const KINDS: readonly Kind[] = ['compile', 'precision', 'performance'];
+
+class Panel {
+  private readonly feed: Feed;
+  private readonly logs: LogFeed | undefined;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly server: Server,
+    store: Store,
+    private readonly kind: Kind,
+    private readonly target: Target,
+    panel: vscode.WebviewPanel,
+  ) {
+    const send = (message: ToPage): void => void panel.webview.postMessage(message);
+    const operator = store.operator(target.root)?.name ?? target.root.replace(/.*\//, '');
+    this.logs = kind === 'compile' ? new LogFeed(server, target.root, send) : undefined;
+    this.feed = new Feed(server, store, target, {
+      begins: (run, simulated) => {
+        this.logs?.begin(run);
+        send({ type: 'reset', target, operator, run, simulated, texts: textsOf(kind) });
+      },
+      comes: (events: RunEvent[], state) => {
+        send({ type: 'events', events, state });
+        this.logs?.comes(events);
+      },
+    });
+    panel.title = `${titleOf(kind)} · ${operator}`;
+    panel.iconPath = vscode.Uri.joinPath(context.extensionUri, 'media', 'opdev.svg');
+    panel.webview.options = { enableScripts: true, localResourceRoots: [folderOfPages(context)] };
+    panel.webview.onDidReceiveMessage((message: ToHost) => this.hears(message, send));
+    panel.webview.html = page(context, panel.webview, kind, titleOf(kind));
+    panel.onDidDispose(() => this.dispose());
+  }
+
+  private hears(message: ToHost, send: (message: ToPage) => void): void {
+    switch (message.type) {
+      case 'ready':
+        this.feed.begin().catch((error: unknown) => log().warn(`${this.kind}: ${messageOf(error)}`));
+        break;
+      case 'open': {
+        const at = new vscode.Position(Math.max(message.line - 1, 0), Math.max(message.column - 1, 0));
+        void vscode.window.showTextDocument(vscode.Uri.file(message.path), {
+          selection: new vscode.Range(at, at),
+          viewColumn: vscode.ViewColumn.One,
+        });
+        break;
+      }
+      case 'command':
+        void vscode.commands.executeCommand(message.command, { root: this.target.root, ...message.arguments });
+        break;
+      case 'request':
+        void answer(this.context, this.server, this.target, message).then(send);
+        break;
+    }
+  }
+
+  private dispose(): void {
+    this.feed.dispose();
+    this.logs?.dispose();
+  }
+}
+
+export function panels(context: vscode.ExtensionContext, server: Server, store: Store): vscode.Disposable {
+  const open = new Map<string, vscode.WebviewPanel>();
+
+  const show = (kind: Kind, target: Target, into?: vscode.WebviewPanel): void => {
+    const key = `${kind}#${target.root}#${target.run ?? ''}`;
+    const there = open.get(key);
+    if (there && !into) {
+      there.reveal();
+      return;
+    }
+    const column = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    const panel =
+      into ?? vscode.window.createWebviewPanel(`opdev.${kind}`, titleOf(kind), column, { retainContextWhenHidden: true });
+    open.set(key, panel);
+    panel.onDidDispose(() => open.delete(key));
+    new Panel(context, server, store, kind, target, panel);
+  };
+
+  return vscode.Disposable.from(
+    ...KINDS.map((kind) =>
+      vscode.commands.registerCommand(`opdev.show.${kind}`, async (node?: Node) => {
+        const root = node && 'root' in node ? node.root : (await chooseOperator(store))?.root;
+        if (root) {
+          show(kind, { root, run: node instanceof RunNode ? node.record.run : null });
+        }
+      }),
+    ),
+    ...KINDS.map((kind) =>
+      vscode.window.registerWebviewPanelSerializer(`opdev.${kind}`, {
+        deserializeWebviewPanel: (panel, state: Target | undefined) => {
+          if (state?.root) {
+            show(kind, state, panel);
+          } else {
+            panel.dispose();
+          }
+          return Promise.resolve();
+        },
+      }),
+    ),
+  );
+}
