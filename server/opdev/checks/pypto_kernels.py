@@ -270,7 +270,7 @@ def low_precision_function(context: Context) -> Iterator[Hit]:
             operand = call.args[0] if call.args else call.keywords.get("input")
             if operand is None or not kernel.owns(call.node):
                 continue
-            dtype = _dtype(kernel, operand)
+            dtype = operand_dtype(kernel, operand)
             taken = _SPECIAL[call.name]
             if dtype and dtype not in taken:
                 args = {
@@ -284,30 +284,36 @@ def low_precision_function(context: Context) -> Iterator[Hit]:
                 yield Hit(*_span(operand), "default", args, fix)
 
 
-def _dtype(kernel: Kernel, node: Node, depth: int = 4) -> str:
+def operand_dtype(kernel: Kernel, node: Node, depth: int = 4) -> str:
     """The dtype of an operand, followed through views and single assignments; empty where it cannot be told."""
     data = kernel.file.data
     if node.type == "identifier":
         name = data[node.start_byte : node.end_byte].decode("utf-8", "replace")
         value = _value(kernel, name, node)
         if value is not None:
-            return _dtype(kernel, value, depth - 1) if depth else ""
+            return operand_dtype(kernel, value, depth - 1) if depth else ""
         parameter = kernel.tensors.get(name)
         return parameter.dtype if parameter is not None else ""
     if node.type == "subscript":
         inner = node.child_by_field_name("value")
-        return _dtype(kernel, inner, depth - 1) if inner is not None and depth else ""
+        return operand_dtype(kernel, inner, depth - 1) if inner is not None and depth else ""
     if node.type == "call" and depth:
         call = py.Call("", node, kernel.file)
         callee = node.child_by_field_name("function")
         name = data[callee.start_byte : callee.end_byte].decode("utf-8", "replace") if callee is not None else ""
         head, _, last = name.rpartition(".")
         if last in _SAME and call.args and head == kernel.alias and call.args[0].type != "list":
-            return _dtype(kernel, call.args[0], depth - 1)
+            return operand_dtype(kernel, call.args[0], depth - 1)
     return ""
 
 
 __all__ = [
-    "builtin_min_max", "empty_annotation", "low_precision_function", "parameter_annotation", "rebound_parameter",
-    "return_in_kernel", "tensor_after_scalar",
+    "builtin_min_max",
+    "empty_annotation",
+    "low_precision_function",
+    "operand_dtype",
+    "parameter_annotation",
+    "rebound_parameter",
+    "return_in_kernel",
+    "tensor_after_scalar",
 ]  # fmt: skip
