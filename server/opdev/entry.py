@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+
+_BROKEN_PIPE = 128 + 13
+"""What a shell sees of a program that SIGPIPE ended."""
 
 
 def lint() -> int:
@@ -11,7 +15,7 @@ def lint() -> int:
         return 0
     from opdev.lint.cli import main
 
-    return main()
+    return _written(main)
 
 
 def lsp() -> int:
@@ -29,7 +33,22 @@ def opdev() -> int:
         return 0
     from opdev.cli import main
 
-    return main()
+    return _written(main)
+
+
+def _written(main: Callable[[], int]) -> int:
+    """Run a command whose reader may go (`opdev … | head`): that ends it quietly, with SIGPIPE's status."""
+    try:
+        status = main()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        import os
+
+        # What is still in the buffer goes nowhere, also at the interpreter's end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
 
 
 def _version(name: str) -> bool:

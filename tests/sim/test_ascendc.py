@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,8 @@ SAID = {
     "GLOBAL_BOUNDS": ("fault=gm-bounds", "DataCopy(tensor, global[8"),
     "WAIT_ALONE": ("fault=deadlock", "WaitFlag"),
     "SET_ALONE": ("warning=queue", "SetFlag"),
-    "SET_TWICE": ("warning=queue", "SetFlag"),
-    "CROSS_CORE": ("fault=timeout", "CrossCoreWaitFlag(2)"),
+    "SET_TWICE": ("fault=queue", "SetFlag"),
+    "CROSS_CORE": ("fault=deadlock", "CrossCoreWaitFlag(2)"),
     "UB_POINTER": ("fault=ub-bounds", ""),
 }
 
@@ -69,6 +70,18 @@ def test_each_misuse_is_told_on_its_line_and_its_twin_is_not(programs, case):
         line = int(re.search(r"(?:fault|warning)=.* line=(\d+)", bad.stderr)[1])
         source = (HERE / "misuse.cpp").read_text(encoding="utf-8").splitlines()
         assert text in source[line - 1]
+
+
+def test_a_wait_between_cores_says_who_is_missing_at_once(programs):
+    began = time.monotonic()
+    said = run(programs, "misuse", MISUSES.index("CROSS_CORE"), 1, OPDEV_SIM_TIMEOUT="300").stderr
+
+    assert time.monotonic() - began < 60
+    assert re.search(
+        r"cross-core flag 2, set 0 times for the cube core of block [01] \(only one of its two vector cores has set it\)",
+        said,
+    )
+    assert len(re.findall(r"^\[SIM\] wait .*call=CrossCoreWaitFlag for=flag:2 want=1 seen=0$", said, re.MULTILINE)) == 2
 
 
 def test_faults_are_told_in_chinese_too(programs):

@@ -53,7 +53,18 @@ CLEAN = {
     "gate_uneven": 3, "life_again": 3, "life_bad_attributes": 1, "life_alone": 1,
 }  # fmt: skip
 # Those with tests of their own.
-APART = {"spinning", "heap_leak", "drift", "many_blocks", "profile", "life_same_pe", "life_absent", "life_long"}
+APART = {
+    "signal_overtakes",
+    "signal_counted",
+    "spinning",
+    "heap_leak",
+    "drift",
+    "many_blocks",
+    "profile",
+    "life_same_pe",
+    "life_absent",
+    "life_long",
+}
 
 
 def where(case: str) -> tuple[str, int, int]:
@@ -124,6 +135,22 @@ def test_a_leak_is_told_and_ends_nothing(native):
     assert done.status == [0, 0]
     assert [line["warning"] for line in done.lines("warning=")] == ["leak", "leak"]
     assert native.run("heap_leak").said == ""
+
+
+@pytest.mark.parametrize(
+    ("case", "kind", "text"),
+    [
+        ("signal_overtakes", "unordered-signal", "aclshmemx_signal_op may overtake aclshmemx_mte_put_nbi (order.cpp:"),
+        ("signal_counted", "signal-reused", "aclshmem_signal_wait_until ends at once in launch 2: the word holds 1"),
+    ],
+)
+def test_a_race_that_may_end_well_is_warned_of(native, case, kind, text):
+    done = native.run(case, "fault")
+
+    assert done.status == [0, 0]
+    assert [line["warning"] for line in done.lines("warning=")] == [kind, kind]
+    assert all(text in line["text"] for line in done.lines("warning="))
+    assert (native.run(case).status, native.run(case).said) == ([0, 0], "")
 
 
 def test_a_check_can_be_switched_off(native):

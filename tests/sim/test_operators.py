@@ -87,6 +87,12 @@ def test_a_removed_quiet_is_caught(sim_root, operator, kernel, nbi):
     assert "aclshmemx_mte_get_nbi" in kernel.read_text(encoding="utf-8").splitlines()[int(fault[1]) - 1]
     assert "PASS" not in everything
 
+    # A script that looks away makes no pass of it.
+    looked_away = sim("exec", operator, "--nbi", nbi, "--", "bash", "-c", "bash scripts/run.sh 2 20011 float32 || true")
+
+    assert looked_away.returncode == 86
+    assert "the script ended with 0, but the stand-in reported" in looked_away.stderr
+
 
 def test_compile_errors_stand_on_the_users_lines(sim_root, operator, kernel):
     line = change(kernel, "channel.init(heap, magic);", "channel.init(heap, magik);")
@@ -143,10 +149,11 @@ def test_exec_runs_any_command_and_results_are_copied_where_asked(sim_root, oper
     assert not (operator / "output").exists()
 
 
-def test_stopping_ends_everything_the_run_started(sim_root, operator):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_stopping_ends_everything_the_run_started(sim_root, operator, number):
     assert sim("build", operator).returncode == 0
     # timeout makes a process group of its own, as run scripts do for each PE.
-    script = "echo ready; timeout 60 sleep 61.25 & trap '' TERM; sleep 61.75"
+    script = "timeout 60 sleep 61.25 & trap '' TERM; echo ready; sleep 61.75"
     process = subprocess.Popen(
         [sys.executable, "-m", "opdev.sim", "exec", str(operator), "--", "bash", "-c", script],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -154,15 +161,18 @@ def test_stopping_ends_everything_the_run_started(sim_root, operator):
     assert process.stdout is not None
     while "ready" not in process.stdout.readline():
         assert process.poll() is None
-    time.sleep(0.5)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     status = process.wait(timeout=30)
     process.stdout.close()
 
-    assert status == 128 + signal.SIGTERM
-    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert "sleep 61.25" not in left
-    assert "sleep 61.75" not in left
+    assert status == (128 + signal.SIGTERM if number == signal.SIGTERM else -signal.SIGKILL)
+    deadline = time.monotonic() + (0 if number == signal.SIGTERM else 20)
+    while True:
+        left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+        if "sleep 61.25" not in left and "sleep 61.75" not in left:
+            break
+        assert time.monotonic() < deadline, left
+        time.sleep(0.02)
 
 
 # The corpus leaves the product of two tiles to a library; one core's loops stand in for its matrix unit.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import opdev.sim
@@ -65,3 +67,18 @@ def test_old_names_are_those_of_the_interface(sim_root):
     assert written == aliases.header(), "python -m opdev.sim.aliases > alias.h"
     assert found.keys() == interface.aliases().keys()
     assert {new for new in found.values() if new not in sim_root.names} == set()
+
+
+def test_a_list_is_read_as_far_as_one_wants(sim_root):
+    code = "import sys, opdev.entry; sys.argv = ['opdev', 'sim', 'api', 'a']; sys.exit(opdev.entry.opdev())"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None
+    said = process.stderr.read()
+    process.stderr.close()
+
+    assert said == ""
+    # More than a pipe holds may not have been left to write.
+    assert process.wait(30) in (0, 141)

@@ -8,8 +8,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Literal
 
 from opdev.keeping import keeper
+
+Input = Literal["null", "hold", "own"]
 
 
 @dataclass(slots=True)
@@ -33,20 +36,20 @@ class Kept:
 
 
 def start(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], *, grace: float, hold: bool = False,
+    argv: Sequence[str], cwd: str, env: Mapping[str, str], *, grace: float, source: Input = "null",
     stdout: int | None = None, stderr: int | None = None,
 ) -> Kept:  # fmt: skip
     """Start ``argv`` below a keeper; OSError where nothing can be started.
 
-    Its input is empty, or with ``hold`` open until it shall end.  Output goes to the file descriptors, or where this
-    process's goes.
+    Its input is empty (``null``), open until it shall end (``hold``) or this process's (``own``).  Output goes to the
+    file descriptors, or where this process's goes.
     """
     report, report_w = os.pipe()
     control, control_w = os.pipe()
     words = [sys.executable, "-I", "-S", keeper.__file__, str(control), str(report_w), str(grace)]
     try:
         child = subprocess.Popen(
-            [*words, "hold" if hold else "null", *argv], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL,
+            [*words, source, *argv], cwd=cwd, env=dict(env), stdin=None if source == "own" else subprocess.DEVNULL,
             stdout=stdout, stderr=stderr, pass_fds=(control, report_w),
         )  # fmt: skip
     except BaseException:

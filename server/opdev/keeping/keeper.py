@@ -115,9 +115,9 @@ def send(pid: int, start: int, number: int) -> None:
 
 
 class _Keeper:
-    def __init__(self, control: int, report: int, grace: float, *, hold: bool, guard: int) -> None:
+    def __init__(self, control: int, report: int, grace: float, *, source: str, guard: int) -> None:
         self.control, self.report, self.grace = control, report, grace
-        self.hold = hold
+        self.source = source
         self.guard = guard
         self.lifeline = -1
         self.child = -1
@@ -128,8 +128,10 @@ class _Keeper:
 
     def start(self, argv: list[str]) -> int:
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-        if self.hold:
+        if self.source == "hold":
             inner, self.lifeline = os.pipe()
+        elif self.source == "own":
+            inner = os.dup(0)
         else:
             inner = os.open(os.devnull, os.O_RDONLY)
         me = os.getpid()
@@ -268,7 +270,7 @@ def _stand_guard(lifeline: int) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """``keeper.py CONTROL_FD REPORT_FD GRACE_SECONDS hold|null PROGRAM ARGUMENT…``."""
+    """``keeper.py CONTROL_FD REPORT_FD GRACE_SECONDS hold|null|own PROGRAM ARGUMENT…``."""
     os.setsid()
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
@@ -283,7 +285,7 @@ def main(argv: list[str]) -> int:
         _stand_guard(lifeline)
     os.close(lifeline)
     os.setsid()
-    keeper = _Keeper(control, report, float(argv[2]), hold=argv[3] == "hold", guard=guard)
+    keeper = _Keeper(control, report, float(argv[2]), source=argv[3], guard=guard)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(keeper.waker, warn_on_full_buffer=False)
     # The guard's death is told as a child's would be.

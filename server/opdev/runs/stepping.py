@@ -155,7 +155,7 @@ class Stepper:
             return [] if outcome.good else Watch().told(outcome), ""
         if not outcome.good:
             return recording.watch.told(outcome), ""
-        if counts["check:FAIL"] or any(counts[f"case:{word}"] for word in ("FAIL", "TIMEOUT", "BLOCKED")):
+        if counts["check:FAIL"] or counts["fault"] or any(counts[f"case:{word}"] for word in ("FAIL", "TIMEOUT", "BLOCKED")):
             told = recording.watch.told(outcome)
             if told[0].id != "unknown":
                 return told, ""

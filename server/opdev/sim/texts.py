@@ -44,6 +44,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "reused": ("源文件没有变，沿用上次的编译：{path}", "sources unchanged, earlier build used: {path}"),
     "backend": ("backend: sim（CPU 模拟，不是 NPU 的结果或时间）", "backend: sim (CPU simulation; not an NPU's results or times)"),
     "ended": ("退出码 {status}；运行目录：{path}", "exit status {status}; folder of the run: {path}"),
+    "fault-ignored": (
+        "脚本以 0 退出，但模拟环境报告了 {count} 处错误：按失败处理（脚本要逐个 wait 并检查退出码）",
+        "the script ended with 0, but the stand-in reported {count} faults: that is a failure (let the script wait for each PE and look at its exit status)",
+    ),
     "tool": ("{name}：{found}", "{name}: {found}"),
     "ready": ("可以使用", "ready"),
     "supported": ("支持", "supported"),

@@ -91,6 +91,19 @@ CASE(blocking_put)
     exchange(here, [=](float *x, float *in, int next) { aclshmem_float_put(x, in, count, next); });
 }
 
+// The wait lets MTE2 go on; the scalar unit, which signals, has not waited.
+CASE(signal_overtakes)
+{
+    exchange(here, [=](float *x, float *in, int next) {
+        aclshmemx_mte_put_nbi(x, in, opdev_sim::ub<float *>(0), 4096u, static_cast<uint32_t>(count), next, EVENT_ID0);
+        SetFlag<HardEvent::MTE3_MTE2>(EVENT_ID0);
+        WaitFlag<HardEvent::MTE3_MTE2>(EVENT_ID0);
+        if (here.faulty) return;
+        SetFlag<HardEvent::MTE2_S>(EVENT_ID1);
+        WaitFlag<HardEvent::MTE2_S>(EVENT_ID1);
+    });
+}
+
 // Nobody reads it, but nobody waited for it either.
 CASE(never_completed)
 {

@@ -94,6 +94,19 @@ CASE(signal_reused)
     aclshmem_free(flag);
 }
 
+// Counted up, and waited for with the same bound in every launch: from the second on nothing is waited for.
+CASE(signal_counted)
+{
+    auto *flag = symmetric<int32_t>(16);
+    for (int launch = 1; launch <= 2; launch++)
+        run(here, 1, [=] {
+            if (launch == 1 || !here.faulty) aclshmemx_signal_op(flag, 1, ACLSHMEM_SIGNAL_ADD, (here.pe + 1) % here.n);
+            aclshmem_signal_wait_until(flag, ACLSHMEM_CMP_GE, here.faulty ? 1 : launch);
+            aclshmem_barrier_all();
+        });
+    aclshmem_free(flag);
+}
+
 CASE(signal_reset)
 {
     auto *flag = symmetric<int32_t>(16);

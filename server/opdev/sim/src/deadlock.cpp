@@ -89,7 +89,17 @@ Told tell(int pe, const Thread &t)
         return told;
     }
     if (t.offset < offset_of(world.heaps)) {
-        for (const Launch &l : world.control->pe[pe].launches)
+        char flag[200];
+        for (const Launch &l : world.control->pe[pe].launches) {
+            if (describe_cross_flag(l, t.offset, flag, sizeof flag, false)) {
+                told.en += flag;
+                describe_cross_flag(l, t.offset, flag, sizeof flag, true);
+                told.zh += flag;
+                uint64_t index = (t.offset - offset_of(l.raised)) / sizeof(Word);
+                told.fields += " for=flag:" + std::to_string(index % cross_flags) + " want=" + std::to_string(t.bits) +
+                               " seen=" + std::to_string(l.raised[index].load());
+                told.rank = 0;
+            }
             if (t.offset == offset_of(&l.generation)) {
                 std::string come = std::to_string(l.arrived.load());
                 std::string all = std::to_string(l.blocks.load());
@@ -98,6 +108,7 @@ Told tell(int pe, const Thread &t)
                 told.fields += " for=blocks:" + come + "/" + all;
                 told.rank = 2;
             }
+        }
         return told;
     }
     char place[200];

@@ -55,6 +55,7 @@ Launch &take_launch(uint32_t blocks)
         l.blocks.store(blocks);
         l.arrived.store(0);
         l.generation.store(0);
+        reset_cross_flags(l);
         return l;
     }
     fault(kind::unsupported, {}, "more than %d kernels of one PE run at the same time", "一个 PE 同时运行的核函数超过 %d 个", max_launches);
@@ -144,6 +145,8 @@ void block_sync(const char *what, Site at)
     }
     wait_word(l->generation, ne, generation, what, at);
 }
+
+Launch *running_launch() { return running; }
 
 void reset_launches() { launches.store(0); }
 

@@ -32,6 +32,14 @@ struct Transfer {
 };
 
 thread_local uint64_t issued = 0;
+// The last transfer into a symmetric heap that is complete for a pipe, but not for the scalar unit.
+struct Overtaken {
+    bool any = false;
+    int line = 0;
+    const char *event = "", *what = "";
+    Site at;
+};
+thread_local Overtaken overtaken;
 thread_local std::vector<Transfer> own;  // MTE and SDMA: each block has its own queue
 
 // RDMA and UDMA have one queue for all blocks of a PE; what blocks leave behind of SDMA ends up here, too.
@@ -159,8 +167,29 @@ void move(void *dst, const void *src, Rows rows, const char *what, Site at)
 
 uint64_t ticket() { return issued; }
 
+void complete_for_pipe(uint64_t until, const char *event, Site at)
+{
+    for (const Transfer &t : own)
+        if (t.engine == mte && t.id <= until && mapped(t.dst)) overtaken = {true, at.line, event, t.what, t.at};
+    sweep(own, mte, until, -1);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void scalar_waited() { overtaken.any = false; }
+
+void check_signal_order(const char *what, Site at)
+{
+    if (!overtaken.any || !checked(kind::unordered_signal)) return;
+    warn(kind::unordered_signal, at,
+         "%s may overtake %s (%s:%d): WaitFlag<%s> (line %d) holds back one pipe, not the scalar unit that sends the signal; wait for MTE3_S, or call aclshmemx_mte_quiet",
+         "%s 可能先于 %s（%s:%d）到达：WaitFlag<%s>（第 %d 行）只挡住一条流水，不挡发信号的标量单元；应等待 MTE3_S 或调用 aclshmemx_mte_quiet", what, overtaken.what,
+         overtaken.at.file != nullptr ? base_name(overtaken.at.file) : "-", overtaken.at.line, overtaken.event, overtaken.line);
+    overtaken.any = false;
+}
+
 void complete(unsigned engines, uint64_t until, int peer)
 {
+    if ((engines & mte) != 0) scalar_waited();
     sweep(own, engines, until, peer);
     if ((engines & (rdma | udma | sdma)) != 0) {
         std::lock_guard<std::mutex> lock(shared_lock);
@@ -172,6 +201,7 @@ void complete(unsigned engines, uint64_t until, int peer)
 void end_of_block()
 {
     complete(mte);
+    scalar_waited();
     if (own.empty()) return;
     std::lock_guard<std::mutex> lock(shared_lock);
     for (Transfer &t : own) common.push_back(std::move(t));

@@ -18,6 +18,8 @@ constexpr int max_pes = 64;
 constexpr int max_threads = 320;   // per PE: host threads, stream workers, blocks of the running launches
 constexpr int max_teams = 64;
 constexpr int control_team = max_teams - 2;  // of init, malloc, free, finalize: apart from the barriers users call
+constexpr int cross_flags = 16;    // flags between cores, by number
+constexpr int cross_cores = 288;   // a cube core and two vector cores of each of 96 blocks
 constexpr int max_launches = 16;   // kernels of one PE running at the same time (one a stream)
 constexpr int max_streams = 64;
 constexpr int max_flights = 2048;  // transfers pending into one PE's memory
@@ -48,6 +50,8 @@ struct Thread {
 
 struct Launch {
     Word used, blocks, left, arrived, generation;
+    Word raised[cross_cores * cross_flags];    // by core, then flag: how often it was set for that core
+    Word gathered[cross_cores * cross_flags];  // by group of cores that set it together
 };
 
 struct Pending {
@@ -69,7 +73,7 @@ struct Signal {
     uint32_t writes;
     uint64_t value;
     uint64_t launch;        // of the last writer
-    uint64_t waited;        // a wait has seen this value; reset by the next write
+    uint64_t waited;        // 1 + the launch of the owner's last wait that saw this value; reset by the next write
 };
 
 // A collective call as each PE makes it, to compare.
@@ -195,13 +199,18 @@ void end_of_block();
 bool pending_over(uint64_t offset, uint64_t bytes, char *room, size_t size);
 // signals.cpp
 void signal_written(const void *p, uint64_t value, bool set, Site at);
-void signal_waited(const void *p, uint64_t value);
+// `at_once`: the wait did not have to wait.
+void signal_waited(const void *p, uint64_t value, bool at_once, const char *what, Site at);
 bool last_writer(uint64_t offset, int *pe, int *block, uint64_t *value);
 void leftover_checks();
 // launch.cpp
 void drain_streams();
 void reset_streams();
 void reset_launches();
+Launch *running_launch();  // of the calling block; nullptr on the host
+// crosscore.cpp
+void reset_cross_flags(Launch &launch);
+bool describe_cross_flag(const Launch &launch, uint64_t offset, char *room, size_t size, bool zh);
 // prof.cpp
 void reset_profile();
 int timeout_seconds();

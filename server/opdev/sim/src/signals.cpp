@@ -54,14 +54,32 @@ void signal_written(const void *p, uint64_t value, bool set, Site at)
               static_cast<long long>(static_cast<int32_t>(value)));
 }
 
-void signal_waited(const void *p, uint64_t value)
+void signal_waited(const void *p, uint64_t value, bool at_once, const char *what, Site at)
 {
     int of = mapped(p) ? owner(p) : -1;
     if (of < 0) return;
     Pe &pe = world.control->pe[of];
-    SharedLock lock(pe.signals_lock);
-    Signal *s = find(pe, offset_of(p), false);
-    if (s != nullptr && static_cast<uint32_t>(s->value) == static_cast<uint32_t>(value)) s->waited = 1;
+    const Block &b = current();
+    uint64_t before = 0;
+    {
+        SharedLock lock(pe.signals_lock);
+        Signal *s = find(pe, offset_of(p), false);
+        if (s == nullptr || static_cast<uint32_t>(s->value) != static_cast<uint32_t>(value)) return;
+        if (of != world.pe) {
+            // Somebody else's word: what it has served for is not remembered by waiter.
+            s->waited = s->waited != 0 ? s->waited : 1;
+            return;
+        }
+        if (at_once && b.on_device && s->waited > 1 && s->waited <= b.launch && s->launch < b.launch) before = s->waited - 1;
+        s->waited = b.launch + 1;
+    }
+    // The value is an earlier launch's, and has ended a wait of that launch already.
+    if (before != 0 && checked(kind::signal_reused))
+        warn(kind::signal_reused, at,
+             "%s ends at once in launch %llu: the word holds %lld since an earlier launch, where a wait has already used it, so it says nothing about the data of this "
+             "launch (use a new magic for each launch, or reset the word)",
+             "%s 在第 %llu 次启动中立即通过：该字自之前的启动起就是 %lld 且已被等待使用过，不代表本次启动的数据已到（每次启动应使用新的 magic，或先清零）", what,
+             static_cast<unsigned long long>(b.launch), static_cast<long long>(static_cast<int32_t>(value)));
 }
 
 bool last_writer(uint64_t offset, int *pe, int *block, uint64_t *value)

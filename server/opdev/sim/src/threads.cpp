@@ -165,7 +165,7 @@ uint64_t wait_until(Element type, const void *p, int cmp, uint64_t bits, const c
         fault(kind::unsupported, at, "%s: comparison %d is none of ACLSHMEM_CMP_*", "%s：比较方式 %d 不是 ACLSHMEM_CMP_* 之一", what, cmp);
     uint64_t seen = value();
     if (holds(type, &seen, cmp, bits)) {
-        signal_waited(p, seen);
+        signal_waited(p, seen, true, what, at);
         return seen;
     }
     Standstill still;
@@ -196,7 +196,7 @@ uint64_t wait_until(Element type, const void *p, int cmp, uint64_t bits, const c
     }
     set_state(t, ThreadState::running);
     where.sleepers.fetch_sub(1);
-    signal_waited(p, seen);
+    signal_waited(p, seen, false, what, at);
     return seen;
 }
 

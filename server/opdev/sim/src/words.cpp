@@ -62,6 +62,7 @@ void signal_op(int32_t *signal, int32_t value, int op, int pe, const char *what,
 {
     if (op != 0 && op != 1)
         fault(kind::unsupported, at, "%s: operation %d is neither ACLSHMEM_SIGNAL_SET nor ADD", "%s：操作 %d 既非 ACLSHMEM_SIGNAL_SET 也非 ADD", what, op);
+    check_signal_order(what, at);
     int32_t *word = translate(signal, pe, sizeof(int32_t), what, at);
     check_aligned(word, sizeof(int32_t), what, at);
     int32_t becomes = op == 0 ? value : __atomic_load_n(word, __ATOMIC_ACQUIRE) + value;

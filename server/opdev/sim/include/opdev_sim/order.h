@@ -39,6 +39,11 @@ void move(void *dst, const void *src, Rows rows, const char *what, Site at);
 uint64_t ticket();
 // Completes the block's transfers on these engines, up to and including that ticket, to that PE (-1: any).
 void complete(unsigned engines, uint64_t until = ~0ull, int peer = -1);
+// Completes the block's MTE transfers up to that ticket for another pipe than the scalar unit (WaitFlag<MTE3_MTE2>): a
+// signal of this block after it may overtake them, and is warned of, until the scalar unit has waited.
+void complete_for_pipe(uint64_t until, const char *event, Site at);
+void scalar_waited();
+void check_signal_order(const char *what, Site at);
 
 // Before the bytes are read by anything but a transfer above: no pending transfer of any PE may write them.
 void check_read(const void *p, uint64_t bytes, const char *what, Site at);

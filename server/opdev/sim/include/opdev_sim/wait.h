@@ -21,6 +21,11 @@ uint64_t wait_until(Element type, const void *p, int cmp, uint64_t bits, const c
 // looked at again and again, so that a spinning kernel leaves the CPU to the one it waits for.
 void polled(const void *p, Site at);
 
+// Flags between the cores of one launch: sets one as CrossCoreSetFlag of that mode does; waits until it was set for the
+// calling core `times` times since the launch began.
+void cross_set(int mode, int flag, Site at);
+void cross_wait(int flag, uint32_t times, Site at);
+
 template <class T>
 uint64_t to_bits(T v)
 {

@@ -2,6 +2,9 @@
 //
 // Loads into UB and vector work are complete when they return; only the way out of UB (MTE3) lags
 // behind, so only waits on MTE3 complete anything.  That flags pair up is checked for every event.
+//
+// A WaitFlag holds back one pipe.  MTE3_MTE2 and MTE3_V let MTE2 and V go on, not the scalar unit, which issues
+// signals: their transfers count as complete, but a signal after them is warned of until the scalar unit has waited.
 #pragma once
 #pragma GCC system_header
 
@@ -20,6 +23,12 @@ constexpr bool waits_for_mte3(HardEvent event)
            event == HardEvent::MTE3_S;
 }
 
+constexpr bool waits_on_scalar(HardEvent event)
+{
+    return event == HardEvent::MTE3_S || event == HardEvent::MTE2_S || event == HardEvent::V_S || event == HardEvent::M_S ||
+           event == HardEvent::FIX_S;
+}
+
 template <class Id>
 inline opdev_sim::EventFlag &event_flag(HardEvent event, Id id, const char *what, Site at)
 {
@@ -35,12 +44,12 @@ template <class Id>
 inline void raise_flag(HardEvent event, Id id, Site at)
 {
     opdev_sim::EventFlag &flag = event_flag(event, id, "SetFlag", at);
-    if (flag.set) {
-        opdev_sim::warn(opdev_sim::kind::queue, at,
-                        "SetFlag<%s>(%d) is set a second time without a WaitFlag between: on the device one of the two "
-                        "is lost",
-                        "SetFlag<%s>(%d) 连续设置两次，中间没有 WaitFlag：在设备上会丢一次",
-                        opdev_sim::event_name(event), static_cast<int>(id));
+    if (flag.set && opdev_sim::checked(opdev_sim::kind::queue)) {
+        opdev_sim::fault(opdev_sim::kind::queue, at,
+                         "SetFlag<%s>(%d) is set a second time without a WaitFlag between: the device has one bit for it, so "
+                         "one of the two is lost and a wait for it hangs",
+                         "SetFlag<%s>(%d) 连续设置两次，中间没有 WaitFlag：设备上每个事件只有一位，会丢一次，对应的等待会卡死",
+                         opdev_sim::event_name(event), static_cast<int>(id));
     }
     flag = {true, opdev_sim::ticket(), at};
 }
@@ -56,8 +65,13 @@ inline void await_flag(HardEvent event, Id id, Site at)
                          static_cast<int>(id));
     }
     flag.set = false;
-    if (waits_for_mte3(event)) {
+    if (waits_for_mte3(event) && !waits_on_scalar(event)) {
+        opdev_sim::complete_for_pipe(flag.ticket, opdev_sim::event_name(event), at);
+    } else if (waits_for_mte3(event)) {
         opdev_sim::complete(opdev_sim::mte, flag.ticket);
+    } else if (waits_on_scalar(event)) {
+        // It waits for a pipe that may itself have waited for MTE3.
+        opdev_sim::scalar_waited();
     }
 }
 
