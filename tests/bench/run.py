@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import editing
 import linting
+import precision
 import standin
 from measure import Row, memory
 
@@ -44,11 +45,11 @@ def server_memory(trees: Path) -> list[Row]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="without semgrep")
-    parser.add_argument("--only", choices=("edit", "lint", "start", "growth", "memory", "sim"), action="append")
+    parser.add_argument("--only", choices=("edit", "lint", "start", "growth", "memory", "sim", "precision"), action="append")
     args = parser.parse_args()
     given = os.environ.get("OPDEV_BENCH_TREES")
     trees = Path(given) if given else None
-    wanted = set(args.only or ("edit", "lint", "start", "growth", "memory", "sim"))
+    wanted = set(args.only or ("edit", "lint", "start", "growth", "memory", "sim", "precision"))
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="opdev-bench-") as name:
         work = Path(name)
@@ -64,6 +65,8 @@ def main() -> int:
             rows += _shown(standin.measure(work / "sim"))
         if "memory" in wanted and trees is not None:
             rows += _shown(server_memory(trees))
+        if "precision" in wanted:
+            rows += _shown(precision.measure(work / "precision"))
     missed = [row for row in rows if not row.ok]
     print(f"{len(rows)} measurements, {len(missed)} budgets missed")
     return 1 if missed else 0
