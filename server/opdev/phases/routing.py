@@ -51,6 +51,11 @@ def way(phase: str, route: str, cls: str) -> Text:
             f"回到 Phase 2（{title['zh']}）：改数据、golden 或检查脚本，opdev run 2，再 opdev run {phase}",
             f"back to Phase 2 ({title['en']}): mend data, golden or checker, `opdev run 2`, then `opdev run {phase}`",
         )
+    if route == "3" and cls in ("correctness", "kernel"):
+        return both(
+            f"回到 Phase 3（{title['zh']}）：局部修改，opdev run 3（增量编译、2 PE 冒烟），再整体 opdev run {phase}；若是契约本身做不到，回 Phase 1 改设计",
+            f"back to Phase 3 ({title['en']}): a local fix, `opdev run 3` (incremental build, 2-PE smoke run), then the whole of `opdev run {phase}`; if it is the contract that cannot be met, revise the design in Phase 1",
+        )
     if route == "3":
         return both(
             f"回到 Phase 3（{title['zh']}）：局部修改，opdev run 3（增量编译、2 PE 冒烟），再整体 opdev run {phase}",

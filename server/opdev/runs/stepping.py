@@ -22,6 +22,7 @@ from opdev.runs.parsers import Where, make
 from opdev.runs.recording import Recording
 from opdev.runs.store import LOGS
 from opdev.runs.target import Target, look
+from opdev.runs.tracing import traced
 
 _ENVIRONMENT = frozenset({"environment"})
 _MEASURED = frozenset({"perf", "baseline", "torch"})
@@ -127,6 +128,7 @@ class Stepper:
         begun: float,
     ) -> Stepped:  # fmt: skip
         told, lacking = self._judge(step, outcome, recording)
+        told = traced(told, self.target.root) if step.record else told
         result = "pass"
         if outcome.stopped:
             result, told = "stopped", []
@@ -155,7 +157,11 @@ class Stepper:
             return [] if outcome.good else Watch().told(outcome), ""
         if not outcome.good:
             return recording.watch.told(outcome), ""
-        if counts["check:FAIL"] or counts["fault"] or any(counts[f"case:{word}"] for word in ("FAIL", "TIMEOUT", "BLOCKED")):
+        if (
+            counts["check:FAIL"]
+            or counts["fault"]
+            or any(counts[f"case:{word}"] for word in ("FAIL", "TIMEOUT", "BLOCKED"))
+        ):
             told = recording.watch.told(outcome)
             if told[0].id != "unknown":
                 return told, ""
