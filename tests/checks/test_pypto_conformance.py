@@ -149,6 +149,22 @@ INT_PARAMETER = "(x: pypto.Tensor([N, C], pypto.DT_BF16), y: pypto.Tensor([N, C]
 UNROLL = "unroll_list=[8, 4, 2, 1, 1]"
 SECOND = kernel(signature=ONE.replace("out", "y"), name="second_kernel")
 
+INTERFACES = """schema_version: 1
+op: demo
+primary_inputs: [{name: x}, {name: y}]
+modules:
+  - {id: 1, inputs: [{name: x, source: primary}, {name: y, source: primary}], outputs: [{name: out_a}, {name: out_b}]}
+final_outputs: [{name: out_a, source: module_1}, {name: out_b, source: module_1}]
+"""
+FOUR = "(" + ", ".join(f"{n}: pypto.Tensor([8], pypto.DT_FP32)" for n in ("x", "y", "out_a", "out_b")) + ")"
+
+
+def written(*lines):
+    """An operator with two outputs whose kernel has these lines."""
+    text = impl("".join(f"    {line}\n" for line in lines), signature=FOUR)
+    return with_files(impl=text, **{"eval/module_interfaces.yaml": INTERFACES})
+
+
 # (row, case, files, files it is reported in)
 CASES = [
     ("OL01", "fixture", BASE, []),
@@ -314,6 +330,58 @@ CASES = [
     ("OL62", "scalars in the kernel, torch below main", with_files(impl=impl(
         BODY + "    n = x.shape[0].min(1)\n",
         wrapper=WRAPPER + '\n\nif __name__ == "__main__":\n    print(torch.matmul(torch.ones(2, 2), torch.ones(2, 2)).sum())\n')), []),
+    ("OL09", "fixture, which has headings only", BASE, ["SPEC.md"]),
+    ("OL09", "complete", with_files(**{"SPEC.md": SPEC + "\n## 数学公式\n\ny = x\n\n## 输入输出规格\n\ndtype, shape\n\n## 精度要求\n\natol\n"}), []),
+    ("OL10", "headings in a fence", with_files(**{"API_REPORT.md": API_REPORT + "\n```\n## API 映射\n## 约束\n## Tiling\n```\n"}), ["API_REPORT.md"]),
+    ("OL10", "complete", with_files(**{"API_REPORT.md": API_REPORT + "\n## API 映射\n\n## 约束\n\n## Tiling\n"}), []),
+    ("OL12", "complete", with_files(**{"DESIGN.md": DESIGN + "\n## 计算图\n\n## 数据切分\n\n## 验证方案\n"}), []),
+    ("OL13", "no README after stage 5", with_files(**{"README.md": None, ".orchestrator_state.json":
+        '{"operator_name": "demo", "max_stage": 7, "current_stage": 6, "stage_status": {"5": "completed"}}'}), [".orchestrator_state.json"]),
+    ("OL14", "stage 6 before 5 is done", with_files(**{".orchestrator_state.json":
+        '{"operator_name": "demo", "max_stage": 7, "current_stage": 6, "stage_status": {"5": "in_progress"}}'}), [".orchestrator_state.json"]),
+    ("OL24", "no state", BASE, []),
+    ("OL24", "no JSON", with_files(**{".orchestrator_state.json": "{"}), [".orchestrator_state.json"]),
+    ("OL30", "fixture", with_files(test=TEST), []),
+    ("OL30", "a dtype nobody tests", with_files(**{"SPEC.md": SPEC.replace("[bfloat16]", "[bfloat16, float16]")}), ["SPEC.md"]),
+    ("OL31", "fixture", BASE, []),
+    ("OL31", "kernel of the wrapper is static", with_files(impl=impl(
+        before=kernel(name="marker") + "\n\n", signature=SIGNATURE.replace("N, C", "8, C"))), ["demo_impl.py"]),
+    ("OL31", "module, static", with_files(module=impl(signature=SIGNATURE.replace("N, C", "8, C"))), [MODULE]),
+    ("OL32", "fixture", BASE, []),
+    ("OL32", "looser", with_files(test=TEST.replace("rtol=1e-3", "rtol=1e-1")), ["test_demo.py"]),
+    ("OL33", "fixture", BASE, []),
+    ("OL33", "one too many", with_files(golden=GOLDEN.replace("(x, y)", "(x, y, z)")), ["demo_impl.py"]),
+    ("OL34", "fixture", BASE, []),
+    ("OL34", "a shape nobody tests", with_files(**{"SPEC.md": SPEC.replace("[1024, 512]", "[4096, 512]")}), ["SPEC.md"]),
+    # Shapes as mappings of scalars are told where the front matter is judged.
+    ("OL40", "shapes as mappings of scalars", with_files(**{"SPEC.md": SPEC.replace(
+        "[[1024, 128], [1024, 256], [1024, 512]]", "[{B: 1, C: 2, H: 3, W: 4}]")}), ["SPEC.md"]),
+    ("OL39", "no front matter", with_files(**{"DESIGN.md": "# DESIGN\n"}), ["DESIGN.md"]),
+    ("OL39", "fixture", BASE, []),
+    ("OL40", "only op_name", with_files(**{"SPEC.md": "---\nop_name: demo\n---\n# SPEC\n"}), ["SPEC.md"] * 4),
+    ("OL40", "design with op_name only", with_files(**{"DESIGN.md": "---\nop_name: demo\n---\n# D\n"}), ["DESIGN.md"] * 2),
+    ("OL40", "nothing in it", with_files(**{"API_REPORT.md": "---\n{}\n---\n# A\n"}), ["API_REPORT.md"] * 2),
+    ("OL40", "fixture", BASE, []),
+    ("OL41", "pasted line", with_files(impl=impl() + "\n# [pypto-op-lint] OL01 FAIL\n"), ["demo_impl.py"]),
+    ("OL41", "module", with_files(module=impl() + "\n# blocking_rules: OL01\n"), [MODULE]),
+    ("OL50", "an extra keyword parameter", with_files(impl=impl(wrapper="\n\ndef demo_wrapper(x, y, *, runtime_options=None):\n    demo_kernel(x, y)\n"),
+        **{"eval/module_interfaces.yaml": INTERFACES}), ["demo_impl.py"]),
+    ("OL50", "any keywords", with_files(impl=impl(wrapper="\n\ndef demo_wrapper(x, y, **kwargs):\n    demo_kernel(x, y)\n"),
+        **{"eval/module_interfaces.yaml": INTERFACES}), []),
+    ("OL50", "suffix 15", with_files(**{"eval/module_interfaces.yaml": INTERFACES, "modules/demo_module15_impl.py": impl()}), ["modules/demo_module15_impl.py"]),
+    ("OL51", "one of two", written("pypto.assemble(pypto.exp(x), [0, 0], out_a)"), ["demo_impl.py"]),
+    ("OL51", "assemble with two arguments", written("pypto.assemble(pypto.exp(x), [0, 0])"), ["demo_impl.py"]),
+    ("OL51", "move and subscript", written("out_a.move(pypto.exp(x))", "out_b[:] = pypto.add(x, y)"), []),
+    *[("OL51", f"{name} on both", written(*(f"pypto.{name}({out}, 0, x, y)" for out in ("out_a", "out_b"))), [])
+      for name in ("index_add_", "scatter_", "axpy_")],
+    ("OL51", "method in place", written("out_a.index_add_(0, x, y)", "out_b[:] = pypto.exp(x)"), []),
+    ("OL51", "the inputs themselves", written("out_a[:] = x", "out_b[:] = y"), ["demo_impl.py"] * 2),
+    ("OL51", "zeros and tensor", written("out_a[:] = pypto.zeros([8])", "out_b[:] = pypto.tensor([8])"), ["demo_impl.py"] * 2),
+    ("OL51", "zeros by a name", written("z = pypto.zeros([8])", "pypto.assemble(z, [0], out_a)", "pypto.assemble(z, [0], out_b)"), ["demo_impl.py"] * 2),
+    ("OL51", "filled later", written(
+        "a = pypto.zeros([8])", "b = pypto.zeros([8])", "a[:] = pypto.exp(x)", "b[:] = pypto.add(x, y)",
+        "pypto.assemble(a, [0], out_a)", "pypto.assemble(b, [0], out_b)"), []),
+    ("OL51", "computed", written("out_a[:] = pypto.exp(x)", "pypto.assemble(pypto.add(x, y), [0], out_b)"), []),
 ]  # fmt: skip
 
 
@@ -328,3 +396,45 @@ def test_a_stub_and_another_framework_are_left_alone(row):
         return
     other = "import pypto.language as pl\n\n\n@pl.function\ndef demo_kernel(x):\n    return max(x, 0)\n"
     assert not [f for f in found({"demo_impl.py": other, "test_demo.py": other}, row) if f[0].endswith(".py")]
+
+
+def test_a_finished_operator_is_free_of_findings_of_any_rule():
+    """Rules of SHMEM operators and of documents elsewhere have nothing to say of a PyPTO operator."""
+    text = impl("    pypto.set_vec_tile_shapes(32, 128)\n    for i in pypto.loop(x.shape[0]):\n"
+                "        t = pypto.cast(x, pypto.DT_FP32)\n        y[:] = pypto.cast(t, pypto.DT_BF16)\n")  # fmt: skip
+    head = (
+        "import os\n\nimport torch\nfrom demo_golden import demo_golden\nfrom demo_impl import demo_wrapper\n"
+        'torch.npu.set_device(int(os.environ.get("TILE_FWK_DEVICE_ID", "0")))\ntorch.manual_seed(42)\n'
+    )
+    files = with_files(
+        impl=text,
+        test=TEST.replace("import torch\n", head, 1).replace(
+            "assert_allclose(x, x,", "demo_wrapper(x, x)\n    assert_allclose(x, demo_golden(x, x),"
+        ),
+        **{
+            "SPEC.md": SPEC
+            + "\n## 数学公式\n\n$y = x$\n\n## 输入输出规格\n\ndtype bf16，shape [N, 128]\n\n## 精度要求\n\natol 0.001\n",
+            "API_REPORT.md": API_REPORT + "\n## API 映射\n\n## 约束\n\n## Tiling\n",
+            "DESIGN.md": DESIGN + "\n## 计算图\n\n## 数据切分\n\n## 验证方案\n",
+            "MEMORY.md": "# 记录\n",
+            ".orchestrator_state.json": '{"operator_name": "demo", "max_stage": 7, "current_stage": 5, "stage_status": {"4": "completed", "5": "in_progress"}}',
+        },
+    )
+    assert everything(files) == []
+
+
+def everything(files):
+    disk = {f"{OP}/{name}": text.encode() for name, text in files.items()}
+    places = Places(disk.__contains__)
+    rules = store.load()
+    selection, linter = Selection(tuple(rules)), Linter(known=rules)
+    out = []
+    for path, data in sorted(disk.items()):
+        place = places.of(path)
+        kind = classify(path, data, in_operator=place.operator is not None)
+        project = Operator(OP, places, disk.get, disk)
+        result = linter.lint(File(Source.from_disk(path, data), kind, place), selection, project)
+        out += [
+            (path[len(OP) + 1 :], f.span()[0] + 1, f.rule.name, f.severity, f.message("en")) for f in result.findings
+        ]
+    return out

@@ -152,6 +152,9 @@ def _new(args: argparse.Namespace) -> int:
     return 0
 
 
+_OF_TABLE = re.compile(r"\| (OL\d\d) \| (S[0-3]) \|(?:[^|]*\|){4} ([^|]*)\|")
+
+
 def _coverage(args: argparse.Namespace) -> int:
     try:
         text = args.catalogue.read_text(encoding="utf-8")
@@ -167,6 +170,10 @@ def _coverage(args: argparse.Namespace) -> int:
             group = head[1]
         elif row := re.match(r"#### ((?:SH|PY)\w+) (.+?) — (\w+)", line):
             groups.setdefault(group, []).append((row[1], row[2], row[3], row[1] in covered))
+        elif row := _OF_TABLE.match(line):
+            # The PyPTO linter's table: | OL01 | S0 | D1 | E1 | 5,6 | impl | subject |
+            severity = "error" if row[2] in ("S0", "S1") else "warning"
+            groups.setdefault("PyPTO", []).append((row[1], row[3].strip(), severity, row[1] in covered))
     for name, rows in groups.items():
         have = sum(r[3] for r in rows)
         hard = [r for r in rows if r[2] == "error"]
