@@ -34,8 +34,18 @@ class Acting:
     async def run(self, params: Mapping[str, Any]) -> StartedResult:
         """``opdev.runPhase``: start a run; it is there when this is answered."""
         trusted(self._session, "opdev.runPhase")
-        words = run_words(params)
-        return await self._start(root_of(self._session, params), words)
+        run_words(params)
+        root = root_of(self._session, params)
+        asked = dict(params)
+        if not asked.get("executor") and not asked.get("container"):
+            # Whoever asks without a lens gets what the lens would have asked for.
+            asked["executor"] = await self._desk.off_loop(lambda: self._executor(root)) or None
+        return await self._start(root, run_words(asked))
+
+    def _executor(self, root: str) -> str:
+        from opdev.lsp.offers import executor_of
+
+        return executor_of(self._session, self._session.operators.now(root))
 
     async def resume(self, params: Mapping[str, Any]) -> StartedResult:
         """``opdev.resumeRun``: go on where a run left off, as it was asked for."""
