@@ -149,6 +149,16 @@ def test_the_run_opens_rounds_up_to_five(op):
     assert of(found, "round")[0]["round"] == 6
 
 
+def test_a_run_of_all_phases_opens_no_round_by_itself(op):
+    plan = Plan("all", str(op.root), grace=1.0, count=4096)
+    runner = Runner(runs.create(str(op.root), plan.data()), Stop())
+
+    done = Optimising(runner.events, runner._stepper(), Host(runner.run.id), plan).run("6.5")
+
+    assert (done.outcome, "opdev rounds start" in done.why["en"]) == ("blocked", True)
+    assert ledgers.read(str(op.root)).rounds == ()
+
+
 def test_a_program_changes_the_code_and_names_its_idea(op):
     op.go("6")
     program = op.root / "tune.py"

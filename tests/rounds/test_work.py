@@ -304,6 +304,18 @@ def test_the_command_line(op, cli):
     assert (done.returncode, "double buffer" in done.stdout) == (0, True)
 
 
+def test_programs_read_what_was_done(op, cli):
+    schema_of_actions = {**schema(), **schema()["$defs"]["action"]}
+    for argv, state in ((("start", "x"), "open"), (("revert",), "reverted"), (("restore", "0"), None)):
+        write(op, {"src/main.cpp": f"{argv}\n"})
+        status, out, _ = cli(*argv, "--format", "json")
+        value = json.loads(out)
+        jsonschema.Draft202012Validator(schema_of_actions).validate(value)
+        assert (status, value["action"], value["state"]) == (0, argv[0], state)
+    assert value["restored"] == ["src/main.cpp"]
+    assert cli("restore", value["saved"])[0] == 0
+
+
 def test_nothing_is_touched_while_a_run_has_the_operator(op, cli):
     cli("start", "x")
     lock = Lock(str(op), "20260101-000000-000000-abcdef")

@@ -113,7 +113,7 @@ def row_data(row: Row) -> dict[str, Any]:
         "measured": None if m is None else {"simulated": m.simulated, **m.data(), "figures": figures, "spread_pct": m.spread * 100},
         "vs_round0_pct": _percent(row.vs_first), "vs_kept_pct": _percent(row.vs_kept), "vs_baseline_pct": _percent(row.vs_baseline),
         "baseline_ratio_pct": ratio, "proposal": _verdict(row.verdict), "against_proposal": one.against, "reason": one.reason,
-        "saved": one.saved,
+        "saved": one.saved.removeprefix("saved/"),
     }  # fmt: skip
 
 

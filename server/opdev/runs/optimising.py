@@ -71,6 +71,13 @@ class Optimising(Phases):
             gate = self._gate(spec.phase)
             if gate is not None and gate.state != "closed":
                 return _Tried(Phased("passed"), gate)
+            if self.plan.request == "all" and ROUND not in self.plan.external:
+                # Nobody asked for a round by name, and nothing here changes code: it would lie open unnoticed.
+                why = both(
+                    '没有开着的轮次：opdev rounds start "一项机制改动"',
+                    'no round is open: `opdev rounds start "one mechanism"`',
+                )
+                return _Tried(Phased("blocked", None, why), gate)
         one = ledger.open or self._start(ledger)
         one = self._named(one)
         if self._store.present().tree.code == one.code:

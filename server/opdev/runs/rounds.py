@@ -18,7 +18,7 @@ from opdev.phases.evidence import Evidence
 from opdev.rounds import diff, overview, work
 from opdev.rounds import ledger as ledgers
 from opdev.rounds.errors import Refused
-from opdev.rounds.ledger import interrupted
+from opdev.rounds.ledger import Round, interrupted
 from opdev.rounds.restore import Restored, settle
 from opdev.rounds.store import Store
 from opdev.rounds.texts import refusal
@@ -113,6 +113,18 @@ class _Place:
         for path in done.left:
             sys.stderr.write(say("left", self.lang, path=rounds_show.shown(path)) + "\n")
 
+    def told(self, args: argparse.Namespace, one: Round | None, made: Restored | None = None) -> bool:
+        """Print what was done for a program, where that is asked for; whether it was."""
+        if args.format != "json":
+            return False
+        value = {
+            "action": args.action, "operator": self.evidence.name, "root": self.root, "round": one.number if one else None,
+            "state": one.state if one else None, "idea": one.idea if one else None, "against_proposal": one.against if one else None,
+            "restored": made.changed if made else [], "left": made.left if made else [], "saved": made.saved.removeprefix("saved/") if made else None,
+        }  # fmt: skip
+        sys.stdout.write(json.dumps(value, indent=1) + "\n")
+        return True
+
     def put(self, key: str, **values: object) -> None:
         sys.stdout.write(say(key, self.lang, **values) + "\n")
 
@@ -145,6 +157,8 @@ def _start(place: _Place, args: argparse.Namespace) -> int:
         based = ledgers.read(place.root).base is None
         limit = work.limit(ledgers.read(place.root), design_limit(place.evidence), args.max_rounds)
         _, made = work.start(store, args.idea, limit, first=first_number(place.evidence))
+    if place.told(args, made):
+        return 0
     if based:
         place.put("unmeasured")
     place.put("started", number=made.number, idea=made.idea)
@@ -154,6 +168,8 @@ def _start(place: _Place, args: argparse.Namespace) -> int:
 def _keep(place: _Place, args: argparse.Namespace) -> int:
     with place.held() as store:
         done, test = work.keep(store, args.idea)
+    if place.told(args, done):
+        return 0
     place.put("kept", number=done.number, idea=done.idea, count=len(done.changed))
     sys.stdout.write(rounds_show.verdict_line(test.verdict, place.lang) + "\n")
     if done.against:
@@ -164,6 +180,8 @@ def _keep(place: _Place, args: argparse.Namespace) -> int:
 def _revert(place: _Place, args: argparse.Namespace) -> int:
     with place.held() as store:
         done, made = work.revert(store, args.reason)
+    if place.told(args, done, made):
+        return 0
     place.put("reverted", number=done.number, count=len(made.changed), saved=made.saved.removeprefix("saved/"))
     if done.against:
         place.put("against-revert")
@@ -174,6 +192,8 @@ def _revert(place: _Place, args: argparse.Namespace) -> int:
 def _restore(place: _Place, args: argparse.Namespace) -> int:
     with place.held() as store:
         made = work.restore_to(store, args.state)
+    if place.told(args, None, made):
+        return 0
     place.put("restored", state=args.state, count=len(made.changed), saved=made.saved.removeprefix("saved/"))
     place.left(made)
     return 0
