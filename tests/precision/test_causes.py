@@ -68,6 +68,12 @@ def test_the_same_block_twice(guessed, golden):
     assert found["one-block"].confidence == "strong"
 
 
+def test_slices_of_the_first_dimension_are_blocks(guessed, golden):
+    output = golden.reshape(8, -1)[[0, 1, 2, 4, 4, 5, 6, 7]].ravel()
+
+    assert "3 ← 4" in guessed(output, pes=None, shape=(8, 5, 100))["stale-repeat"].evidence.en
+
+
 def test_the_tail(guessed, golden):
     output = golden.copy()
     output[-37:] = -1

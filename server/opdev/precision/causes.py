@@ -94,6 +94,9 @@ def _places(
         hit = ends.any(axis=1)
         if grid.rows == parts and grid.high == 1 and grid.across > 1 and hit.sum() > 1 and not ends[:, :-1].any():
             yield guess("tail-of-blocks", "strong", rows=int(hit.sum()), parts=parts, wide=grid.wide, size=size)
+    shape = output.shape or ()
+    if not cut and len(shape) > 1 and 1 < shape[0] <= _MOST_PARTS:
+        yield from _blocks(output, golden, limits, shape[0])
     span = count - first
     if last == count - 1 and span <= count // 4 and wrong >= 0.5 * span:
         yield guess("tail", "strong" if wrong == span else "weak", span=span, first=first, count=count, wrong=wrong)

@@ -43,8 +43,7 @@ def main(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return USAGE
+        raise  # A reader that goes away is the entry point's business.
     except Exception as error:
         sys.stderr.write(say("internal", lang, error=f"{type(error).__name__}: {error}") + "\n")
         if os.environ.get("OPDEV_DEBUG"):
