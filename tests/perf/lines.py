@@ -8,14 +8,14 @@ from opdev.perf.reader import read
 MESH = 196.0
 
 
-def perf(kernel_us, *, payload=134217728, factor=0.875, e2e_us=None, peak=MESH, pe=0, digits=6, **other):
+def perf(kernel, /, *, payload=134217728, factor=0.875, e2e=None, peak=MESH, pe=0, digits=6, **other):
     """A line; ``other`` replaces a field by what is given, or leaves it out where that is None."""
-    e2e = e2e_us or kernel_us
-    bus = payload / kernel_us / 1e3 * factor
+    e2e = e2e or kernel
+    bus = payload / kernel / 1e3 * factor
     fields = {
-        "pe": str(pe),
+        "pe": pe,
         "e2e_us": _n(e2e, digits),
-        "kernel_us": _n(kernel_us, digits),
+        "kernel_us": _n(kernel, digits),
         "algo_bandwidth_GBps": _n(payload / e2e / 1e3, digits),
         "e2e_bus_bandwidth_GBps": _n(payload / e2e / 1e3 * factor, digits),
         "kernel_bus_bandwidth_GBps": _n(bus, digits),
@@ -28,15 +28,15 @@ def perf(kernel_us, *, payload=134217728, factor=0.875, e2e_us=None, peak=MESH, 
     return "[PERF] " + " ".join(f"{k}={v}" for k, v in fields.items() if v is not None) + "\n"
 
 
-def baseline(kernel_us, *, api="HcclAlltoAll", **other):
+def baseline(kernel, /, *, api="HcclAlltoAll", **other):
     """A line of the baseline's program."""
-    line = perf(kernel_us, bandwidth_utilization_pct=None, peak_bandwidth_GBps=None, **other)
+    line = perf(kernel, bandwidth_utilization_pct=None, peak_bandwidth_GBps=None, **other)
     return f"[BASELINE_PERF]{line[len('[PERF]') : -1]} api={api}\n"
 
 
-def launch(kernel_us, n_pes=8, make=perf, **other):
+def launch(kernel, /, n_pes=8, make=perf, **other):
     """One launch: a line of every PE."""
-    return "".join(make(kernel_us, pe=pe, **other) for pe in range(n_pes))
+    return "".join(make(kernel, pe=pe, **other) for pe in range(n_pes))
 
 
 def log(text, name="x.log", **known) -> Log:

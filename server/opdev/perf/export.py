@@ -41,7 +41,9 @@ def to_csv(document: Mapping[str, Any]) -> str:
 
 
 def _safe(cell: Any) -> Any:
-    """A text that a spreadsheet does not take for a formula."""
+    """A text that a spreadsheet does not take for a formula; bytes without a point."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return int(cell)
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 

@@ -41,6 +41,9 @@ def merge(old: str, title: str, sections: Sequence[Section]) -> Merged:
     lines = old.replace("\r\n", "\n").split("\n") if old.strip() else [title, ""]
     if not any(line.startswith("# ") for line in lines):
         lines = [title, "", *lines]
+    if fence := _headings(lines)[1]:
+        # What is added at the end would be inside it.
+        lines = [*lines, fence]
     kept: list[str] = []
     for index, section in enumerate(sections):
         at = _heading_at(lines, section.id)
@@ -61,12 +64,11 @@ def merge(old: str, title: str, sections: Sequence[Section]) -> Merged:
 
 
 def _heading_at(lines: Sequence[str], id_: str) -> int | None:
-    found = _headings(lines)
-    return next((at for at, number in found if number == id_), None)
+    return next((at for at, number in _headings(lines)[0] if number == id_), None)
 
 
-def _headings(lines: Sequence[str]) -> list[tuple[int, str]]:
-    """(line, number) of the numbered headings, fences left out."""
+def _headings(lines: Sequence[str]) -> tuple[list[tuple[int, str]], str]:
+    """(line, number) of the numbered headings, fences left out; and the ticks of a fence that is never closed."""
     found, fence = [], ""
     for at, line in enumerate(lines):
         mark = _FENCE.match(line)
@@ -76,12 +78,12 @@ def _headings(lines: Sequence[str]) -> list[tuple[int, str]]:
         number = _NUMBER.match(match[2].lstrip("§ ")) if match and len(match[1]) > 1 else None
         if number:
             found.append((at, number[1]))
-    return found
+    return found, fence
 
 
 def _place(lines: Sequence[str], after: Sequence[Section]) -> int:
     """Where a missing heading goes: before the first that comes after it, else at the end."""
-    there = dict(reversed([(number, at) for at, number in _headings(lines)]))
+    there = dict(reversed([(number, at) for at, number in _headings(lines)[0]]))
     return min((there[s.id] for s in after if s.id in there), default=len(lines))
 
 

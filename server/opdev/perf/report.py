@@ -264,8 +264,8 @@ class _Report:
     def conclusion(self) -> str:
         found = self.main()
         if found is None:
-            return f"- 达标状态：{_NONE}"
-        return f"- 达标状态：{_VERDICTS[found[2]['verdict']]}（{found[0]['case']}：{found[2]['why']['zh']}）"
+            return f"达标状态：{_NONE}"
+        return f"达标状态：{_VERDICTS[found[2]['verdict']]}（{found[0]['case']}：{found[2]['why']['zh']}）"
 
 
 def _table(header: Sequence[object], rows: Sequence[Sequence[object]]) -> str:

@@ -11,7 +11,7 @@ from opdev.design.derived import KB, MB, TOTAL_FLOOR, Collective, Tier, bytes_pe
 WANTED: tuple[Tier, ...] = ("S", "L")
 _WHOLE = ("broadcast", "p2p", "scatter", "gather", "reduce")
 _LIGHT = 8 * MB
-_BYTES: dict[Tier, int] = {"S": 256 * KB, "L": 64 * MB}
+_BYTES: dict[Tier, int] = {"S": 64 * KB, "L": 64 * MB}
 
 
 def tier_of(payload_bytes: float) -> Tier:
@@ -25,7 +25,7 @@ def shards(kind: Collective | None, n_pes: int) -> int:
 
 
 def count_for(scale: Tier, dtype: str, n_pes: int) -> int:
-    """The elements of a case of scale S or L on each PE: 256 KB, or 64 MB and no less than 256 MB over all PEs."""
+    """The elements of a case of scale S or L on each PE: 64 KB, or 64 MB and no less than 256 MB over all PEs."""
     wanted = _BYTES[scale]
     if scale == "L":
         wanted = max(wanted, -(-TOTAL_FLOOR // n_pes))
@@ -33,7 +33,7 @@ def count_for(scale: Tier, dtype: str, n_pes: int) -> int:
 
 
 def light_count_for(scale: Tier, dtype: str, n_pes: int, kind: Collective | None) -> int:
-    """What stands for it where there is no NPU: an L case takes minutes there and says nothing, so it is M, by the payload."""
+    """What is measured instead where there is no NPU: an L case takes minutes there and says nothing, so it is M."""
     if scale != "L":
         return count_for(scale, dtype, n_pes)
     return -(-_LIGHT // ((bytes_per_pe("1", dtype) or 2) * shards(kind, n_pes)))

@@ -13,7 +13,7 @@ from typing import Any
 
 from opdev.design.derived import Collective, collective_of, telling_name
 from opdev.design.dtypes import fold_dtype
-from opdev.facts.cases import matrix_of
+from opdev.facts.cases import Case, matrix_of
 from opdev.perf.document import Aim
 from opdev.perf.formulas import FLOOR_PCT, TARGET_PCT
 from opdev.perf.model import Log, Problem
@@ -119,17 +119,22 @@ def kind_of(evidence: Evidence) -> Collective | None:
     return collective_of(telling_name(evidence.name, baseline))
 
 
+def measurable(evidence: Evidence) -> list[Case]:
+    """The cases of the matrix whose elements are known and that are there for their size, not for an edge."""
+    matrix = matrix_of(evidence.project)
+    cases = matrix.cases if matrix is not None else ()
+    return [c for c in cases if c.elements is not None and c.category not in ("boundary", "stress")]
+
+
 def aim_of(evidence: Evidence) -> Aim:
     """What the design asks of the figures, and the names of its cases."""
     design = evidence.design
     baseline = design.text("performance.baseline").strip().lower() if design is not None else ""
     target = design.text("performance.baseline_target") if design is not None else ""
-    matrix = matrix_of(evidence.project)
-    cases: dict[tuple[int | None, str, int], tuple[str, str]] = {}
-    for case in matrix.cases if matrix is not None else ():
-        if case.elements is not None and case.category not in ("boundary", "stress"):
-            key = (case.n_pes, fold_dtype(case.dtype or "") or "", case.elements)
-            cases.setdefault(key, (case.id, str(case.tier or case.scale or "")))
+    cases: dict[tuple[int | None, str, int | None], tuple[str, str]] = {}
+    for case in measurable(evidence):
+        key = (case.n_pes, fold_dtype(case.dtype or "") or "", case.elements)
+        cases.setdefault(key, (case.id, str(case.tier or "")))
 
     def case_of(n_pes: int | None, dtype: str, count: int | None) -> tuple[str, str] | None:
         found = cases.get((n_pes, dtype, count)) if count else None

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from opdev.design.dtypes import fold_dtype
 from opdev.perf.document import document
 from opdev.perf.tiers import WANTED, count_for, light_count_for
 from opdev.runs.commands import Step
-from opdev.runs.measured import aim_of, kind_of, logs_of
+from opdev.runs.measured import aim_of, kind_of, logs_of, measurable
 from opdev.runs.plan import Plan
 from opdev.runs.stepping import Stepper
 from opdev.runs.store import Run
@@ -31,17 +32,29 @@ def sized(step: Step, plan: Plan, stepper: Stepper) -> Iterator[tuple[int, Step]
 
 
 def counts(plan: Plan, stepper: Stepper, pes: int) -> list[int]:
-    """The elements to measure: those that were asked for, else a case of scale S and one of scale L."""
+    """The elements to measure: those that were asked for, else those of a case of scale S and one of scale L.
+
+    The case matrix knows them; where it has none of a scale for these PEs, the scale's own bytes are taken.
+    """
     if plan.count:
         return [plan.count]
     dtype = stepper.values["dtype"]
-    if stepper.executor.backend != "sim":
-        return [count_for(scale, dtype, pes) for scale in WANTED]
+    sim = stepper.executor.backend == "sim"
     evidence = look(stepper.target.root)
     kind = kind_of(evidence)
     if "alltoallv" in evidence.name.replace("_", ""):
         kind = None  # its elements are those of all peers together
-    return [light_count_for(scale, dtype, pes, kind) for scale in WANTED]
+    cases = measurable(evidence)
+    found = []
+    for scale in WANTED:
+        looked = "M" if sim and scale == "L" else scale
+        there = [
+            c for c in cases if c.tier == looked and c.n_pes == pes and fold_dtype(c.dtype or "") == fold_dtype(dtype)
+        ]
+        first = min(there, key=lambda c: (c.category != "performance", c.elements or 0), default=None)
+        computed = light_count_for(scale, dtype, pes, kind) if sim else count_for(scale, dtype, pes)
+        found.append(first.elements if first is not None and first.elements else computed)
+    return found
 
 
 def _filled(text: str, words: dict[str, str]) -> str:

@@ -1,0 +1,203 @@
+"""The report: headings, figures that can be traced, what people wrote, and what was not measured."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lines import baseline, launch, log
+
+from opdev.facts.report_performance import read_performance
+from opdev.kinds import Place, classify
+from opdev.perf.document import Aim, document
+from opdev.perf.merging import Section, merge
+from opdev.perf.report import Facts, RoundRow, sections
+from opdev.source import Source
+from opdev.syntax.file import File
+
+FACTS = Facts(
+    "demo", ("float16",), "ascend910b", "current >= 80% baseline", "HcclAlltoAll", "HCCL 清单里有", op_kind="collective"
+)
+KNOWN = {"n_pes": 8, "dtype": "float16"}
+TITLE = "# 性能报告：demo"
+
+
+def logs(time=1050.0):
+    return [
+        log(launch(time), "logs/02-perf.stdout.log", run="20260101-000000-000000-aaaaaa", count=8388608, **KNOWN),
+        log(launch(25.0, payload=262144), "logs/01-perf.stdout.log", run="20260101-000000-000000-aaaaaa", count=16384, **KNOWN),
+        log(launch(1100.0, make=baseline), "logs/01-baseline.stdout.log", run="20260101-000000-000000-bbbbbb", count=8388608, **KNOWN),
+        log(launch(30.0, payload=262144, make=baseline), "logs/01-b.stdout.log", run="20260101-000000-000000-bbbbbb", count=16384, **KNOWN),
+    ]  # fmt: skip
+
+
+def written(old="", found=None, facts=FACTS, rounds=()):
+    made = document(logs() if found is None else found, "demo", Aim())
+    return merge(old, TITLE, sections(made, facts, rounds))
+
+
+def read(text):
+    path = "/repo/custom-ops/demo/docs/performance_report.md"
+    source = Source.from_disk(path, text.encode())
+    return read_performance(File(source, classify(path, source.data, in_operator=True), Place()))
+
+
+def test_the_headings_are_those_of_the_standard():
+    lines = [line for line in written().text.split("\n") if line.startswith("#")]
+
+    assert lines[0] == TITLE
+    assert [line.split(" ")[1] for line in lines if line.startswith("## ")] == [f"{n}." for n in range(1, 8)]
+    assert [line.split(" ")[1] for line in lines if line.startswith("### ")] == [
+        "3.1",
+        "3.2",
+        "3.3",
+        "3.4",
+        "3.5",
+        "6.1",
+        "6.2",
+    ]
+
+
+def test_our_own_reader_finds_what_was_written():
+    found = read(written().text)
+
+    assert found.baseline_type.text == "hccl"
+    mine = {
+        (m.section, m.metric, m.who): m.figure.value for m in found.measured if m.case in (None, "L_8388608_fp16_8pe")
+    }
+    assert mine["3.1", "kernel_bus_bandwidth_GBps", "shmem"] == 111.85
+    assert mine["3.5", "kernel_bus_bandwidth_GBps", "baseline"] == 106.76
+    finals = {(f.section, f.metric): f for f in found.final}
+    assert finals["6.1", "kernel_bus_bandwidth_GBps"].verdict.text == "PASS"
+    assert finals["6.1", "kernel_bus_bandwidth_GBps"].ratio.value == 104.8
+    assert finals["6.2", "kernel_bus_bandwidth_GBps"].shmem.value == 9.18
+    assert "PASS" in found.conclusion.text
+
+
+def test_every_table_names_run_and_lines():
+    text = written().text
+
+    assert (
+        text.count(
+            "来源：L_8388608_fp16_8pe：run `20260101-000000-000000-aaaaaa` 的 `logs/02-perf.stdout.log` 第 1–8 行"
+        )
+        == 4
+    )
+    assert (
+        "来源：L_8388608_fp16_8pe（基线）：run `20260101-000000-000000-bbbbbb` 的 `logs/01-baseline.stdout.log` 第 1–8 行"
+        in text
+    )
+
+
+def test_what_was_not_measured_says_so_and_simulated_figures_stay_out():
+    sim = log("[SIM] backend=sim\n" + launch(3.0), "logs/x.log", run="20260101-000000-000000-cccccc", **KNOWN)
+    facts = Facts("demo", simulated=("20260101-000000-000000-cccccc",))
+    text = written(found=[sim], facts=facts).text
+
+    assert "39147" not in text
+    assert text.count("未测") >= 8
+    assert "只有模拟数据：20260101-000000-000000-cccccc" in text
+    assert read(text).measured == ()
+    assert "PASS" not in text
+
+
+def test_noise_is_written_as_such():
+    noisy = [log(launch(1200.0) + launch(1400.0) + launch(1500.0), "a.log", count=8388608, **KNOWN), *logs()[2:]]
+
+    assert "无法判断（波动太大）" in written(found=noisy).text
+    assert "| PASS |" not in written(found=noisy).text
+
+
+def test_rounds_are_told_as_the_ledger_has_them():
+    rows = [
+        RoundRow(0, "起点", "-", "", "PASS", 90.0, 1300.0, None, None, "r0"),
+        RoundRow(
+            1, "双缓冲", "keep", "", "PASS", 99.0, 1200.0, 10.0, 10.0, "r1", (("1.1", "双缓冲", "PASS", 1200.0, 99.0),)
+        ),
+        RoundRow(2, "换引擎", "revert", "更慢", "FAIL", None, None, None, None, "r2"),
+    ]
+    found = read(written(rounds=rows).text)
+
+    assert [(r.number, r.decision.text) for r in found.rounds] == [(1, "keep"), (2, "revert（更慢）")]
+    assert [s.name for s in found.rounds[0].steps] == ["1.1"]
+    assert "| 1 | 优化 | 双缓冲 | 1.1 | 99.00 | +10.0% | 1200.00 | keep |" in written(rounds=rows).text
+
+
+def test_writing_again_changes_nothing():
+    once = written().text
+
+    assert written(once).text == once
+
+
+def test_what_people_wrote_stays_and_figures_move_on():
+    mine = "我们的结论：瓶颈在 PE 3。\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    text = written().text.replace("### 3.5", f"{mine}\n\n### 3.5").replace("## 7. 结论", "## 7. 结论（最终）")
+    new = written(text, found=logs(900.0))
+
+    assert mine in new.text
+    assert new.text.count("## 7. 结论（最终）") == 1
+    assert "130.49" in new.text
+    assert "111.85" not in new.text
+    assert new.kept == ()
+
+
+def test_an_edited_block_is_left_alone_and_told():
+    text = written().text.replace("| SoC | ascend910b |", "| SoC | ascend910b4（两台） |")
+    new = written(text, found=logs(900.0))
+
+    assert new.kept == ("1",)
+    assert "ascend910b4（两台）" in new.text
+    assert "130.49" in new.text
+
+
+def test_a_report_of_their_own_gets_blocks_below_its_headings():
+    old = "# 性能报告：demo\n\n前言。\n\n## 1. 算子信息\n\n手写的一段。\n\n## 7. 结论\n\n手写的结论。\n"
+    new = written(old).text
+
+    for line in old.split("\n"):
+        assert line in new.split("\n")
+    order = [
+        new.index(h)
+        for h in ("前言。", "## 1.", "手写的一段。", "## 2.", "## 3.", "### 3.5", "## 6.", "## 7.", "手写的结论。")
+    ]
+    assert order == sorted(order)
+    assert written(new).text == new
+
+
+def test_crlf_and_a_heading_in_a_fence():
+    old = "# 性能报告：demo\r\n\r\n```\r\n## 1. 不是标题\r\n```\r\n"
+    new = written(old).text
+
+    assert "\n" not in new.replace("\r\n", "")
+    assert new.count("## 1. 算子信息") == 1
+    assert new.index("## 1. 不是标题") < new.index("## 1. 算子信息")
+
+
+def test_a_block_without_its_end_is_nobodys_to_replace():
+    text = written().text.replace("<!-- /opdev:perf 3.1 -->\n", "")
+    new = written(text, found=logs(900.0))
+
+    assert "3.1" in new.kept
+    assert "111.85" in new.text
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(("一段话", "", "# t", "## 3. x", "### 3.1 y", "```", "| a |", "<!-- opdev:perf 3.1 0123456789ab -->", "<!-- /opdev:perf 3.1 -->", "## 9. z")), max_size=14), st.integers(0, 9))  # fmt: skip
+def test_no_line_of_theirs_is_lost(lines, number):
+    old = "\n".join(lines)
+    made = [Section("3", "## 3. a"), Section("3.1", "### 3.1 b", f"新 {number}"), Section("7", "## 7. c", "尾")]
+    new = merge(old, "# 标题", made).text
+
+    left = new.split("\n")
+    for line in lines:
+        if line.strip():
+            assert line in left
+    again = merge(new, "# 标题", made).text
+    assert again == new
+
+
+@pytest.mark.parametrize("case", ["a|b", "换\n行"])
+def test_cells_keep_to_their_cells(case):
+    from opdev.perf.report import _table
+
+    assert _table(("x", "y"), [(case, 1)]).count("\n") == 2
