@@ -27,7 +27,7 @@ SELECT = [
 ]
 """The rules these tests know; others come and go."""
 VERSIONS = {"textDocument": {"publishDiagnostics": {"versionSupport": True}}}
-WAIT = 20.0
+WAIT = 60.0
 """Seconds until something that should have happened is said not to have; never how long a test takes."""
 
 

@@ -40,6 +40,7 @@ class Runs:
             with self._lock:
                 if self.desk is None and not self._stopped:
                     self.desk = Desk(self._session)
+                    self.desk.begin()
                 return self.desk
         except Exception:
             log.exception("runs cannot be followed")

@@ -60,6 +60,10 @@ class Desk:
         self._intake = Asking(self)
         self._watch = Watch(self)
 
+    def begin(self) -> None:
+        """Follow runs, once the session knows this desk."""
+        self._watch.start()
+
     # Asked by the watching thread.
 
     def roots(self) -> list[str]:

@@ -54,6 +54,9 @@ class Watch:
         self._tracks: dict[str, Track] = {}
         self._findings: dict[str, Findings] = {}
         self._thread = threading.Thread(target=self._run, name="opdev-lsp-runs", daemon=True)
+
+    def start(self) -> None:
+        """Begin; from here on the desk is told."""
         self._thread.start()
 
     def wake(self) -> None:
