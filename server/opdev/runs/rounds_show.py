@@ -58,7 +58,7 @@ def _figure(m: Measured | None, name: str, lang: Lang) -> str:
     value = m.value(name) if m is not None else None
     if m is None or value is None:
         return "—"
-    return f"{value:.2f}" + (f" {word('sim', lang)}" if m.simulated else "")
+    return f"{value:.{2 if value >= 1 else 4}f}" + (f" {word('sim', lang)}" if m.simulated else "")
 
 
 def _percent(value: float | None) -> str:
