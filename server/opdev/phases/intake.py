@@ -70,7 +70,7 @@ def _resumed(evidence: Evidence) -> bool:
     from opdev.design.problems import flag, said_text
 
     document = evidence.design
-    if document is None or evidence.exists(_TEMPLATE):
+    if document is None or evidence.exists(_TEMPLATE) or evidence.exists(RECORD):
         return False
     return all(flag(document, f"meta.{k}") is not None for k in _FLAGS) and all(
         said_text(document, f"meta.{k}") for k in ("op_name", "build_mode")
@@ -88,6 +88,13 @@ def lacking(evidence: Evidence) -> list[Check]:
 def checks(evidence: Evidence) -> Iterator[Check]:
     """The gate of Phase 0."""
     found = record_of(evidence)
+    if found is None and evidence.exists(RECORD):
+        yield _RECORD.failed(
+            both(f"{RECORD} 读不出记录（不是 YAML，或没有 phase0_intake）", f"{RECORD} holds no record that can be read (it is no YAML, or has no phase0_intake)"),
+            both("改好它，或运行 opdev intake --reconfirm 重新回答", "mend it, or answer again with `opdev intake --reconfirm`"),
+            evidence.at(RECORD),
+        )  # fmt: skip
+        return
     if found is None:
         if _resumed(evidence):
             text = both(

@@ -17,6 +17,8 @@ _NAMED = 8
 def folder_of(named: str | None) -> str:
     """A folder as an absolute path."""
     path = os.path.abspath(os.path.expanduser(named or ".")).replace("\\", "/")
+    if os.path.isfile(path):
+        raise UsageError("not-folder", path=named or ".")
     if not os.path.isdir(path):
         raise UsageError("no-folder", path=named or ".")
     return path

@@ -83,6 +83,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "replay": ("按当时的样子重放全部输出", "show again everything the live view showed"),
     "now": ("不等宽限期，立即 SIGKILL", "SIGKILL at once, without a grace period"),
     "all": ("停止该算子的全部运行", "stop all runs of the operator"),
+    "not-folder": ("{path} 是文件：--op 要写算子的目录", "{path} is a file: --op names the operator's folder"),
     "no-folder": ("{path}：没有这个目录", "{path}: no such folder"),
     "no-operator": (
         "{path}：没有找到算子。在算子目录里运行，或用 --op 指定",
@@ -102,8 +103,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "elsewhere": ("{id} 在另一台机器或容器里（{host}），这里不能停止它", "{id} runs on another machine or in a container ({host}); it cannot be stopped from here"),
     "bad-config": ("配置不可用：{why}", "the configuration cannot be used: {why}"),
     "not-linux": (
-        "运行阶段需要 Linux（WSL 或 Remote-SSH 也可以）；查看记录不受限制",
-        "phases run on Linux only (WSL and Remote-SSH reach one); looking at runs works anywhere",
+        "运行阶段（包括 CPU 模拟）需要 Linux（WSL 或 Remote-SSH 也可以）；查看记录不受限制",
+        "phases run on Linux only, on the CPU stand-in too (WSL and Remote-SSH reach one); looking at runs works anywhere",
     ),
     "internal": ("opdev 内部错误（{error}）；请附上命令报告此问题", "opdev failed ({error}); please report it with the command"),
     "bad-pes": ("--pes 是 1 到 1024 的整数，几个用逗号隔开", "--pes is a whole number from 1 to 1024, or several with commas between"),
