@@ -11,6 +11,7 @@ from opdev.facts.pypto_api import FRONTEND, NAMES, near
 from opdev.facts.pypto_kernels import (
     Kernel,
     aliases,
+    defined,
     functions,
     is_for_trying,
     is_stub,
@@ -39,6 +40,10 @@ _MAIN = re.compile(r"""__name__\s*==\s*['"]__main__['"]""")
 _CREATES = ("zeros", "empty", "ones", "full")
 _OUTPUT = re.compile(r"out|output|outs|outputs|out_\w+|\w+_out|output_\w+|\w+_output")
 _NAME = re.compile(rb"(?<![\w.])(\w+)\.(frontend\.)?([A-Za-z]\w*)")
+_ALIAS = re.compile(rb"\bpypto[ \t]+as[ \t]+(?!pypto\b)")
+_OURS = re.compile(rb"(?<![\w.])pypto\.(frontend\.)?([A-Za-z]\w*)")
+_KNOWN = frozenset(name.encode() for name in NAMES)
+_KNOWN_FRONT = frozenset(name.encode() for name in FRONTEND)
 
 
 def not_one_kernel(context: Context) -> Iterator[Hit]:
@@ -60,7 +65,7 @@ def not_one_kernel(context: Context) -> Iterator[Hit]:
             related = (Related(first.start_byte, first.end_byte, note),)
             args = {"name": kernel.name, "first": names[0], "count": len(found)}
             yield Hit(where.start_byte, where.end_byte, "several", args, None, None, related)
-    if not found and functions(context.file) and not _has_bare_jit(context):
+    if not found and defined(context) and not _has_bare_jit(context):
         yield Hit(*first_code(context.file))
 
 
@@ -103,7 +108,7 @@ def import_form(context: Context) -> Iterator[Hit]:
         seen.add(node.start_byte)
         written = " ".join(context.text(node).split())
         yield Hit(node.start_byte, node.end_byte, "default", {"written": written}, fix)
-    if not ours and functions(context.file):
+    if not ours and defined(context):
         yield Hit(*first_code(context.file), "missing")
 
 
@@ -173,7 +178,7 @@ def missing_wrapper(context: Context) -> Iterator[Hit]:
     """No ``*_wrapper`` in an implementation."""
     if is_stub(context.file):
         return
-    known = functions(context.file)
+    known = defined(context)
     if not known or any(name.endswith("_wrapper") for name in known):
         return
     kernel = next(iter(kernels(context)), None)
@@ -212,6 +217,8 @@ def _only_tries(context: Context, node: Node) -> bool:
 
 def wrapper_buffer(context: Context) -> Iterator[Hit]:
     """Output buffers a wrapper takes from PyPTO, or from nowhere."""
+    if not any(is_wrapper(name) for name in defined(context)):
+        return
     known = aliases(context.file)
     launched = kernel_names(context.file)
     for name, function in functions(context.file).items():
@@ -249,6 +256,8 @@ def unknown_name(context: Context) -> Iterator[Hit]:
     host = file.region.host if file.region is not None else file
     if b"pypto.language" in host.data:
         return
+    if not context.holds(_has_unknown) and not context.spans(_ALIAS):
+        return
     known = aliases(file)
     given = {one.name for one in py.imports(context) if one.module == "pypto"}
     for start, end in context.spans(_NAME):
@@ -269,6 +278,11 @@ def unknown_name(context: Context) -> Iterator[Hit]:
         fix = Fix((Edit(at, at + len(name), guesses[0]),)) if len(guesses) == 1 else None
         args["guess"] = f"{alias}.{guesses[0]}" if guesses else ""
         yield Hit(at, at + len(name), "near" if guesses else "default", args, fix)
+
+
+def _has_unknown(text: bytes) -> bool:
+    """Whether a text names anything PyPTO does not have: most definitions do not, and need no look at each name."""
+    return any(name not in (_KNOWN_FRONT if front else _KNOWN) for front, name in _OURS.findall(text))
 
 
 def _is_import_text(context: Context, at: int) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from opdev.facts.pypto_kernels import (
     Kernel,
-    aliases,
+    defined,
     dynamic_names,
     functions,
     is_dynamic,
@@ -133,36 +133,27 @@ def _is_alone(node: Node) -> bool:
 
 
 def untraceable_loop(context: Context) -> Iterator[Hit]:
-    """``while`` and comprehensions of PyPTO calls in kernels and in what they call."""
-    if is_stub(context.file):
-        return
+    """``while`` and comprehensions of PyPTO calls, in kernels and in other functions that build graphs."""
     found = context.nodes("while", "while_statement")
-    inside = [n for at in context.find("for") if (n := _comprehension(context, at)) is not None]
-    if not found and not inside:
+    if b"[" in context.code[context.start : context.end] or b"{" in context.code[context.start : context.end]:
+        found += [n for at in context.find("for") if (n := _comprehension(context, at)) is not None]
+    if not found:
         return
-    traced = kernels(context)
-    own = {kernel.node.start_byte: kernel for kernel in traced}
-    graph = reached(context.file, [kernel.node for kernel in traced])
-    known = aliases(context.file)
-    for node in (*found, *inside):
+    own = {kernel.node.start_byte: kernel for kernel in kernels(context)}
+    for node in found:
         function = _function_of(node)
-        if function is None or function.start_byte not in graph:
+        if function is None:
             continue
         kernel = own.get(function.start_byte)
-        calls = any(alias in known for alias in _receivers(context, node))
-        if not calls and kernel is None:
-            continue
+        receivers = _receivers(context, node)
+        calls = "pypto" in receivers or (kernel is not None and kernel.alias in receivers)
         name = text(context.data, function.child_by_field_name("name") or function)
+        if (not calls and kernel is None) or (kernel is None and (is_wrapper(name) or name.startswith("test"))):
+            continue
         if node.type == "while_statement":
             stop = node.start_byte + len("while")
-            yield Hit(
-                node.start_byte,
-                stop,
-                "while" if kernel else "helper",
-                {"name": name},
-                None,
-                None if kernel else "warning",
-            )
+            key = "while" if kernel else "helper"
+            yield Hit(node.start_byte, stop, key, {"name": name}, None, None if kernel else "warning")
         elif calls:
             yield Hit(node.start_byte, node.end_byte, "default", {"name": name}, None, None if kernel else "info")
 
@@ -189,14 +180,16 @@ def kernel_without_loop(context: Context) -> Iterator[Hit]:
     """A kernel that never loops, neither itself nor in what it calls."""
     if is_stub(context.file):
         return
-    dynamic = dynamic_names(context)
     for kernel in primary(context):
+        if _LOOPS.search(context.code, kernel.node.start_byte, kernel.node.end_byte):
+            continue
         known = functions(context.file)
         if any(
             _LOOPS.search(context.code, node.start_byte, node.end_byte)
             for node in reached(context.file, [kernel.node]).values()
         ) or _calls_elsewhere(context, kernel, known):
             continue
+        dynamic = dynamic_names(context)
         moving = any(is_dynamic(context.file, p.annotation, dynamic) for p in kernel.tensors.values())
         where = kernel.name_node
         key = "default" if moving else "static"
@@ -206,6 +199,8 @@ def kernel_without_loop(context: Context) -> Iterator[Hit]:
 def primary(context: Context) -> list[Kernel]:
     """The kernels a wrapper of the file calls; all of them where none is called."""
     every = kernels(context)
+    if not every or not any(is_wrapper(name) for name in defined(context)):
+        return every
     called = {
         name.decode()
         for node_name, node in functions(context.file).items()
@@ -228,8 +223,10 @@ def _calls_elsewhere(context: Context, kernel: Kernel, known: dict[str, Node]) -
 
 def launch_in_loop(context: Context) -> Iterator[Hit]:
     """A wrapper that launches its kernel again and again from Python."""
+    if not any(is_wrapper(name) for name in defined(context)) or is_stub(context.file):
+        return
     names = kernel_names(context.file)
-    if not names or is_stub(context.file):
+    if not names:
         return
     for name, function in functions(context.file).items():
         if not is_wrapper(name) or _MEASURING.search(name):

@@ -217,14 +217,14 @@ def invalid_cube_tile(context: Context) -> Iterator[Hit]:
 
 def missing_tile_shape(context: Context) -> Iterator[Hit]:
     """A kernel that never says how vectors or cubes are cut."""
-    traced = kernels(context)
-    if not traced or is_stub(context.file):
+    bare = [k for k in kernels(context) if not _SET.search(context.code, k.node.start_byte, k.node.end_byte)]
+    if not bare or is_stub(context.file):
         return
     known = functions(context.file)
     brought = {
         one.bound for one in py.imports(context) if one.module.split(".")[0] not in ("pypto", "torch", "math", "typing")
     }
-    for kernel in traced:
+    for kernel in bare:
         texts = [context.code[n.start_byte : n.end_byte] for n in reached(context.file, [kernel.node]).values()]
         if any(_SET.search(one) for one in texts) or not _computes(context, kernel):
             continue

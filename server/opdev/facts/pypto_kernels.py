@@ -29,6 +29,7 @@ _CALLED = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)[ \t]*\(")
 _WRAPPER = re.compile(r"host_wrapper|\w+_wrapper|launch_\w+|run_\w+")
 _DYNAMIC_NAME = re.compile(rb"^\w+[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*DYN(?:AMIC)?\b", re.MULTILINE)
 _WORDS = re.compile(r"\w+")
+_DEF = re.compile(rb"^(?:async[ \t]+)?def[ \t]+\w+", re.MULTILINE)
 _STUB = b"PYPTO_PENDING_STUB"
 _FOR_TRYING = frozenset({"_validate", "_make_inputs", "main", "_self_test", "_demo", "_test"})
 _SCOPES = ("function_definition", "lambda", "class_definition")
@@ -89,8 +90,12 @@ class Kernel:
         return scope_of(node) == self.node
 
 
-def kernels(view: View, *, short: bool = True) -> list[Kernel]:
-    """The kernels of a range, in text order.  ``short`` takes ``@pypto.jit`` too, which newer versions have."""
+def kernels(view: View) -> list[Kernel]:
+    """The kernels of a range, in text order; also those of ``@pypto.jit``, which newer versions have."""
+    return view.file.memo(("pypto.kernels", view.start, view.end), lambda: _kernels(view))
+
+
+def _kernels(view: View) -> list[Kernel]:
     found: list[Kernel] = []
     for at in view.find("jit"):
         node = view.file.root.named_descendant_for_byte_range(at, at + 2)
@@ -107,8 +112,6 @@ def kernels(view: View, *, short: bool = True) -> list[Kernel]:
         function = outer.child_by_field_name("definition") if outer is not None else None
         if match is None or function is None or function.type != "function_definition":
             continue
-        if match["short"] and not short:
-            continue
         name = function.child_by_field_name("name")
         alias = match["alias"] or match["short"]
         found.append(Kernel(text(view.data, name) if name else "", function, decorator, spelled, alias, view.file))
@@ -118,7 +121,7 @@ def kernels(view: View, *, short: bool = True) -> list[Kernel]:
 def kernel_names(file: File) -> frozenset[str]:
     """The names of all kernels of a file."""
     whole = View(file, 0, len(file.data))
-    return file.memo("pypto.kernels", lambda: frozenset(k.name for k in kernels(whole)))
+    return frozenset(k.name for k in kernels(whole))
 
 
 def parameters(file: File, function: Node) -> Iterator[Parameter]:
@@ -190,6 +193,11 @@ def functions(file: File) -> dict[str, Node]:
         return found
 
     return file.memo("pypto.functions", collect)
+
+
+def defined(view: View) -> list[str]:
+    """The names of the functions defined at the top of a file, told without its tree: a keystroke asks for them."""
+    return [view.data[start:end].split()[-1].decode("utf-8", "replace") for start, end in view.spans(_DEF)]
 
 
 def called(file: File, node: Node) -> list[str]:
