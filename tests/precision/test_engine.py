@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +20,7 @@ from opdev.precision.grid import Grid, grid_of
 from opdev.precision.judge import Ask, Pair, judge_pairs
 from opdev.precision.measure import measure
 from opdev.precision.numbers import histograms_of
+from opdev.precision.texts import PrecisionError
 
 LIMITS = {
     "shmem": standards.shmem("COMPUTE_FLOAT", "float16", 8),
@@ -227,3 +233,48 @@ def test_torch_says_the_same(tmp_path):
             else:
                 with pytest.raises(AssertionError):
                     torch.testing.assert_close(output.double(), golden.double(), rtol=limits.rtol, atol=limits.atol)
+
+
+def test_a_file_cut_short_while_it_is_read(tmp_path):
+    np.zeros(100_000, np.float16).tofile(tmp_path / "a.bin")
+    np.zeros(60_000, np.float16).tofile(tmp_path / "g.bin")
+    stored = [Stored(str(tmp_path / name), "float16", 100_000) for name in ("a.bin", "g.bin")]
+
+    for workers in (1, 3):
+        with pytest.raises(PrecisionError, match=r"g\.bin: is cut short"):
+            measure(*stored, LIMITS["move"], grid_of(None, 100_000), workers=workers, block=1000)
+
+
+_LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+from opdev.precision.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited there")
+def test_four_gigabytes_in_one(tmp_path):
+    """2 GB each, with all addresses of the process below 1 GB; the last of 2^30 elements is wrong."""
+    for name, last in (("output", 1.0), ("golden", 2.0)):
+        with (tmp_path / f"{name}.bin").open("wb") as stream:
+            stream.truncate((1 << 31) - 2)
+            stream.seek(0, 2)
+            stream.write(np.float16(last).tobytes())
+    command = [sys.executable, "-c", _LIMITED, "--output", "output.bin", "--golden", "golden.bin", "--dtype", "fp16",
+               "--op-kind", "transport", "--format", "json"]  # fmt: skip
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    for name in ("output", "golden"):
+        (tmp_path / f"{name}.bin").unlink()
+
+    assert (done.returncode, done.stderr) == (1, "")
+    result = json.loads(done.stdout)["results"][0]
+    assert (result["mismatch_count"], result["mismatches"][0]["index"]) == (1, (1 << 30) - 1)
+    assert result["metrics"]["elements"] == 1 << 30

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 NUMPY = {dtype: "uint16" if dtype == "bfloat16" else "uint8" if dtype == "bool" else dtype for dtype in SIZES}
 """What a dtype is stored as."""
+_GAP = 512
+"""Elements between two asked for that are rather read than skipped."""
 _MAGIC = b"\x93NUMPY"
 
 
@@ -62,16 +64,18 @@ class Stored:
     def open(self) -> Reading:
         return Reading(self)
 
-    def at(self, indices: Array) -> Array:
+    def at(self, indices: NDArray[np.int64]) -> Array:
         """The elements at flat indices, of the stored type in native order; PrecisionError when it cannot be read."""
-        try:
-            mapped = np.memmap(self.path, dtype=self.raw, mode="r", offset=self.offset, shape=(self.count,))
-            where = indices
-            if self.fortran and self.shape is not None:
-                where = np.ravel_multi_index(np.unravel_index(indices, self.shape), self.shape, order="F")
-            return np.array(mapped[where]).astype(np.dtype(NUMPY[self.dtype]), copy=False)
-        except (OSError, ValueError) as error:
-            raise PrecisionError("unreadable", path=self.path, why=error) from error
+        found = np.empty(indices.size, NUMPY[self.dtype])
+        order = np.argsort(indices, kind="stable")
+        ends = np.flatnonzero(np.diff(indices[order]) > _GAP) + 1
+        with self.open() as reading:
+            for near in np.split(order, ends):
+                if near.size:
+                    first, last = int(indices[near[0]]), int(indices[near[-1]])
+                    read = reading.read(first, np.empty(last - first + 1, found.dtype))
+                    found[near] = read[indices[near] - first]
+        return found
 
 
 class Reading:

@@ -11,6 +11,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import fsum, inf, isfinite, sqrt
+from threading import Event
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,13 +142,24 @@ def measure(
     cuts = [blocks * i // several * block for i in range(several)] + [count]
     spans = [(cuts[i], min(cuts[i + 1], count)) for i in range(several)]
 
+    stop = Event()
+
     def work(span: tuple[int, int]) -> Measured:
-        return _Worker(output, golden, limits, grid, keep, block).run(*span)
+        try:
+            return _Worker(output, golden, limits, grid, keep, block).run(*span, stop)
+        except BaseException:
+            stop.set()
+            raise
 
     if several == 1:
         return work(spans[0])
     with ThreadPoolExecutor(several) as pool:
-        parts = list(pool.map(work, spans))
+        try:
+            parts = list(pool.map(work, spans))
+        except BaseException:
+            # Ctrl-C, or one half cannot be read: the others need not go on to the end of a large file.
+            stop.set()
+            raise
     for part in parts[1:]:
         parts[0].add(part, keep)
     return parts[0]
@@ -167,9 +179,11 @@ class _Worker:
         self._w = np.empty(block, np.bool_)
         self._i = np.empty(block, np.int64)
 
-    def run(self, begin: int, end: int) -> Measured:
+    def run(self, begin: int, end: int, stop: Event) -> Measured:
         with self._output.open() as output, self._golden.open() as golden, np.errstate(all="ignore"):
             for start in range(begin, end, self._block):
+                if stop.is_set():
+                    break
                 size = min(self._block, end - start)
                 actual = output.read(start, self._raw[0][:size])
                 expected = golden.read(start, self._raw[1][:size])
