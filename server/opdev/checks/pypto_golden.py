@@ -80,7 +80,7 @@ def unusable_golden(context: Context) -> Iterator[Hit]:
         yield Hit(*broken, "syntax")
         return
     name = named(context.file.path)
-    if name is None or name.part != "golden" or name.suffix or context.place.operator is None:
+    if name is None or name.part != "golden" or name.suffix or not _is_of_operator(context, name.op):
         return
     wanted = f"{name.op}_golden"
     known = functions(context.file)
@@ -95,6 +95,16 @@ def unusable_golden(context: Context) -> Iterator[Hit]:
     where = known[near[0]].child_by_field_name("name")
     if where is not None:
         yield Hit(where.start_byte, where.end_byte, "renamed", {"name": wanted, "other": text(context.data, where)})
+
+
+def _is_of_operator(context: Context, op: str) -> bool:
+    """Whether a golden is the operator's own, and not a reference for some part of it."""
+    if context.project is None:
+        return False
+    if re.sub(r"[^a-z0-9]", "", context.project.name.lower()) == op.replace("_", "").lower():
+        return True
+    others = (named(f.path) for f in context.project.files("pypto-impl", "pypto-test"))
+    return any(other is not None and other.op == op for other in others)
 
 
 def _syntax_error(file: File) -> tuple[int, int] | None:

@@ -204,58 +204,56 @@ def simulated_test(context: Context) -> Iterator[Hit]:
 
 
 def bypassed_kernel(context: Context) -> Iterator[Hit]:
-    """A test whose entry into the implementation never reaches a kernel."""
+    """A test none of whose entries into the implementation reaches a kernel."""
     if context.project is None or _test(context) is None:
         return
     files = {f.path.rpartition("/")[2].removesuffix(".py"): f for f in context.project.files("pypto-impl")}
+    entries: dict[str, list[tuple[str, py.Call]]] = {}
     for one in impl_imports(context.file):
-        file = files.get(one.module.rpartition(".")[2])
-        if file is not None and one.name is not None and one.name != "*":
-            for call in py.calls(context, one.bound):
-                if call.dotted == one.bound:
-                    yield from _judge_entry(file, one.name, call)
-                    break
-        file = files.get(one.name or one.module.rpartition(".")[2])
-        if file is not None and (one.name is None or one.name in files):
-            yield from _through_module(context, file, one)
+        stem = one.module.rpartition(".")[2]
+        if stem in files and one.name not in (None, "*"):
+            calls = (call for call in py.calls(context, one.bound) if call.dotted == one.bound)
+            first = next(calls, None)
+            if first is not None and one.name is not None:
+                entries.setdefault(stem, []).append((one.name, first))
+            continue
+        stem = one.name or stem
+        if stem in files:
+            prefix = one.bound if one.name is not None or one.bound != one.module.split(".")[0] else one.module
+            for name in functions(files[stem]):
+                call = next((c for c in py.calls(context, f"{prefix}.{name}") if c.dotted == f"{prefix}.{name}"), None)
+                if call is not None:
+                    entries.setdefault(stem, []).append((name, call))
+    for stem, called in entries.items():
+        file = files[stem]
+        known = [(name, call) for name, call in called if name in functions(file)]
+        if not any(_reaches(file, name) for name, _ in known):
+            yield from (_bypass(file, name, call) for name, call in known)
 
 
-def _through_module(context: Context, file: File, one: py.Import) -> Iterator[Hit]:
-    """``import demo_impl`` and ``demo_impl.demo_wrapper(x)``."""
-    prefix = one.bound if one.name is not None or one.bound != one.module.split(".")[0] else one.module
-    seen: set[str] = set()
-    for name in functions(file):
-        for call in py.calls(context, f"{prefix}.{name}"):
-            if call.dotted == f"{prefix}.{name}" and name not in seen:
-                seen.add(name)
-                yield from _judge_entry(file, name, call)
+def _reaches(file: File, name: str) -> bool:
+    """Whether a function of an implementation comes to a kernel, or may do so out of sight."""
+    traced = kernels(Context(file, 0, len(file.data)))
+    if not traced:
+        return False
+    places = {kernel.node.start_byte for kernel in traced}
+    names = {kernel.name for kernel in traced}
+    graph = list(reached(file, [functions(file)[name]]).values())
+    return any(node.start_byte in places or _names_kernel(file, node, names) for node in graph) or _may_lead_on(
+        file, graph
+    )
 
 
-def _judge_entry(file: File, name: str, call: py.Call) -> Iterator[Hit]:
-    entry = functions(file).get(name)
-    if entry is None:
-        return
-    whole = Context(file, 0, len(file.data))
-    traced = kernels(whole)
+def _bypass(file: File, name: str, call: py.Call) -> Hit:
+    entry = functions(file)[name]
     function = call.node.child_by_field_name("function")
     stop = function.end_byte if function is not None else call.end
     stem = file.path.rpartition("/")[2]
-    args = {"name": name, "file": stem}
-    if not traced:
-        yield Hit(call.start, stop, "none", args)
-        return
-    places = {kernel.node.start_byte for kernel in traced}
-    known = {kernel.name for kernel in traced}
-    graph = reached(file, [entry]).values()
-    if any(node.start_byte in places or _names_kernel(file, node, known) for node in graph) or _may_lead_on(
-        file, graph
-    ):
-        return
     where = entry.child_by_field_name("name") or entry
     note = {"zh": f"{stem} 里的 {name}", "en": f"{name} in {stem}"}
-    yield Hit(
-        call.start, stop, "default", args, None, None, (Related(where.start_byte, where.end_byte, note, file.path),)
-    )
+    key = "default" if kernels(Context(file, 0, len(file.data))) else "none"
+    related = (Related(where.start_byte, where.end_byte, note, file.path),)
+    return Hit(call.start, stop, key, {"name": name, "file": stem}, None, None, related)
 
 
 def _names_kernel(file: File, node: Node, names: set[str]) -> bool:
@@ -264,7 +262,7 @@ def _names_kernel(file: File, node: Node, names: set[str]) -> bool:
     return not words.isdisjoint(names)
 
 
-def _may_lead_on(file: File, graph: object) -> bool:
+def _may_lead_on(file: File, graph: list[Node]) -> bool:
     """Whether a function calls through something whose target is not in the file: an operator registered with torch, another module."""
     whole = Context(file, 0, len(file.data))
     brought = {
@@ -272,7 +270,7 @@ def _may_lead_on(file: File, graph: object) -> bool:
         for o in py.imports(whole)
         if o.module.split(".")[0] not in ("torch", "pypto", "math", "numpy", "typing")
     }
-    for node in graph:  # type: ignore[attr-defined]
+    for node in graph:
         code = file.code[node.start_byte : node.end_byte].decode("utf-8", "replace")
         if "torch.ops." in code or ".apply(" in code:
             return True
