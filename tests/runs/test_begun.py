@@ -187,6 +187,19 @@ def test_a_review_is_begun_from_reports_and_records_and_judges_nothing(make):
     assert {"review-p0", "template-holes"} <= {c["id"] for c in gate["checks"]}
 
 
+def test_what_is_to_be_measured_is_no_number_before_it_is(make):
+    op = make()
+    record = op.root / "docs/phase0_intake.yaml"
+    record.write_text(record.read_text().replace("performance_required: false", "performance_required: true"))
+    op.write("src/main.cpp", "int main() { return 0; }\n")
+    op.write("docs/correctness_report.md", CORRECT)
+
+    prepare(look(str(op.root)), "5")
+
+    assert "待 Phase 6 性能采集后补齐" in (op.root / "docs/review-report.md").read_text()
+    assert states(op, "5")["review-section-3"] == "ok"
+
+
 def test_without_a_correctness_report_there_is_no_review_to_begin(make):
     op = make()
     op.write("src/main.cpp", "int main() { return 0; }\n")

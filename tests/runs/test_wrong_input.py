@@ -54,7 +54,7 @@ def test_where_phases_cannot_run_it_is_said(make, tmp_path):
     [
         (b"", "design.md"),
         (b"\xff\xfe\x00\x01" * 200, "design.md"),
-        ("# x\n\n## 2. Canonical DSL\n\n```yaml\nmeta:\n  op_name: demo\n bad: [\n```\n".encode(), "docs/design.md:"),
+        (b"# x\n\n## 2. Canonical DSL\n\n```yaml\nmeta:\n  op_name: demo\n bad: [\n```\n", "docs/design.md:"),
         (None, "docs/design.md"),
     ],
     ids=["empty", "binary", "bad-yaml", "folder"],

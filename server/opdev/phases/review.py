@@ -45,6 +45,8 @@ _REPAIR = "需修复"
 _PASS = re.compile(r"pass|通过|✅", re.I)
 _FAIL = re.compile(r"fail|不通过|未通过|❌|不一致", re.I)
 _OPEN = re.compile(r"\bnot\b|\bpending\b|\btodo\b|未(?!发现|见)|待|部分", re.I)
+_TO_COME = re.compile(r"Phase\s*6(?:\.5)?|performance_report\.md|(?<!\d)/\s*5", re.I)
+"""Digits of the fixed text that stands in section 3 before anything is measured."""
 _NOT_APPLICABLE = re.compile(r"(?<![a-z])n/?a(?![a-z])|\bnot applicable\b|不适用|无关", re.I)
 
 
@@ -73,7 +75,7 @@ def conclusion(found: ReviewReport) -> str:
 
 def numbers(found: ReviewReport) -> bool:
     """Whether section 3 holds measured values."""
-    return any(any(ch.isdigit() for ch in cell.text) for _, cell in found.performance_cells)
+    return any(any(ch.isdigit() for ch in _TO_COME.sub("", cell.text)) for _, cell in found.performance_cells)
 
 
 def _bad(found: ReviewReport, *priorities: str) -> list[Consistency]:
