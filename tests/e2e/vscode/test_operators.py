@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,3 +20,27 @@ def test_operators_and_their_phases(code_server: CodeServer, window: Callable[..
     row.click()
     view.locator(".monaco-list-row", has_text="Runs").first.wait_for()
     bench.picture("operators")
+
+
+def test_a_phase_runs_and_the_compile_panel_fills(
+    serve: Callable[..., CodeServer], window: Callable[..., Workbench], workspace: Path
+) -> None:
+    server = serve(machine={"opdev.python": sys.executable, "opdev.run.executor": "sim"})
+    bench = window(server, workspace)
+    view = bench.view("opdev")
+    view.locator(".monaco-list-row", has_text="put_signal").first.click()
+    phase = view.locator(".monaco-list-row", has_text="code and build").first
+    phase.wait_for()
+    phase.click()
+    bench.palette("opdev: Show compile panel")
+    bench.choose("put_signal")
+    page = bench.webview("Compile · put_signal")
+    page.get_by_text("Nothing was run here yet.").wait_for()
+    phase.hover()
+    phase.locator(".action-label[aria-label^='Run a phase']").click()
+    page.locator(".badge", has_text="running").wait_for()
+    bench.picture("compile-running")
+    page.locator(".badge.passed").wait_for(timeout=240_000)
+    page.locator(".simulated").wait_for()
+    page.locator(".log .line", has_text="run.log").first.wait_for()
+    bench.picture("compile-passed")

@@ -40,6 +40,10 @@ class Workbench:
         box.fill(f">{text}")
         self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=text).first.click()
 
+    def choose(self, text: str) -> None:
+        """Take the entry of a quick pick that is already open."""
+        self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=text).first.click()
+
     def open(self, relative: str) -> None:
         """Open a file of the workspace by its path."""
         self.page.keyboard.press("Control+P")
