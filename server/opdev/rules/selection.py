@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from opdev.rules.model import SEVERITIES, Hit, Rule, Severity
-from opdev.syntax.file import File
 from opdev.syntax.pieces import Piece
+
+if TYPE_CHECKING:
+    from opdev.syntax.file import File
 
 _SOFTER: dict[Severity, Severity] = {"error": "warning", "warning": "info", "info": "hint", "hint": "hint"}
 
