@@ -45,7 +45,7 @@ $(CLIENT): client-vscode/package-lock.json
 
 # What the tests need of the system; installed as root with apt, otherwise named.
 system:
-	@bash tests/system.sh git nvim npm g++ cmake chromium krb5 chinese-font
+	@bash tests/system.sh git nvim npm g++ cmake chromium krb5 chinese-font podman runc
 system-demo:
 	@bash tests/system.sh git g++ cmake
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import types
-from pathlib import Path
 
 import pytest
 from fakes import of
@@ -324,71 +321,3 @@ def test_settings_of_the_engine():
     assert plan_of(Asked("3"), TARGET, {}, {}).mounts == (("/r", "/w"),)
     assert plan_of(Asked("3"), TARGET, {"mounts": {"/a": "/b"}}, {}).mounts == (("/a", "/b"),)
     assert plan_of(Asked("3", handover=True), TARGET, {"external": {"design": ["x"]}}, {}).external == {"1": ("x",)}
-
-
-# A real engine, where there is one: OPDEV_TEST_ENGINE is its argv prefix, OPDEV_TEST_IMAGE an image with bash.
-
-
-@pytest.fixture(scope="module")
-def container(tmp_path_factory):
-    prefix, image = os.environ.get("OPDEV_TEST_ENGINE"), os.environ.get("OPDEV_TEST_IMAGE")
-    if not prefix or not image:
-        pytest.skip("OPDEV_TEST_ENGINE and OPDEV_TEST_IMAGE name no container engine and image")
-    argv, name = prefix.split(), f"opdev-test-{os.getpid()}"
-    folder = tmp_path_factory.mktemp("mounted")
-    up = [
-        *argv,
-        "run",
-        "-d",
-        "--name",
-        name,
-        "--network=none",
-        "--ulimit",
-        "nofile=1024:1024",
-        "--ulimit",
-        "nproc=1024:1024",
-    ]
-    subprocess.run([*up, "-v", f"{folder}:/mnt/repo", image, "sleep", "3600"], check=True, capture_output=True)
-    yield tuple(argv), name, folder
-    subprocess.run([*argv, "rm", "-f", "-t", "1", name], check=False, capture_output=True)
-
-
-def inside(container, *words):
-    argv, name, _ = container
-    return subprocess.run([*argv, "exec", name, *words], capture_output=True, text=True, check=False).stdout
-
-
-@pytest.mark.e2e
-def test_a_real_container(container, nobody):
-    from fakes import BUILDING, Fake, until
-
-    argv, name, folder = container
-    op = Fake(Path(folder) / "仓 库's" / "custom-ops" / "demo")
-    op.write("CMakeLists.txt", "project(demo)\n")
-    op.write("src/k.cpp", "")
-    op.write("../scripts/build.sh", BUILDING + 'echo "$here/src/k.cpp:3:4: warning: 中文警告" >&2\n')
-    op.write("scripts/run.sh", "mkdir -p output; pwd; cat /etc/debian_version; printf '%s|' \"$@\"; echo; for i in 0 1; do timeout 9 echo \"PE $i: PASS (1 elements)\" & done; wait; echo 'PASS: all 2 PE outputs match'\n")  # fmt: skip
-    mounts = ((str(folder), "/mnt/repo"),)
-
-    assert Docker("x", name, argv).problem() is None
-    assert "no container" in Docker("x", "nobody-of-that-name", argv).problem()["en"]
-    _, found = op.go("3", executor="docker", container=name, engine=argv, mounts=mounts)
-
-    assert [e["result"] for e in of(found, "step-ended")] == ["pass", "pass"]
-    assert of(found, "diagnostic")[0]["path"] == f"{op.root}/src/k.cpp"
-    assert of(found, "step-started")[-1]["cwd"] == "/mnt/repo/仓 库's/custom-ops/demo"
-
-    # Stopped: what runs inside ends inside.
-    op.write(
-        "scripts/run.sh",
-        "trap 'echo term > ended; exit 3' TERM; echo 1 > pid; timeout 3141 sleep 3141 & setsid sleep 3142 & wait\n",
-    )
-    for end in ("terminate", "kill"):
-        (op.root / "pid").unlink(missing_ok=True)
-        started = op.start("3", executor="docker", container=name, engine=argv, mounts=mounts)
-        until((op.root / "pid").is_file, 30)
-        getattr(started.process, end)()
-        started.process.wait(30)
-        until(lambda: "3141" not in inside(container, "bash", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '"), 20)
-        nobody(started.run)
-    assert (op.root / "ended").read_text() == "term\n"

@@ -10,6 +10,7 @@ An installation without it says so before anything runs.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -59,9 +60,13 @@ class Sim:
         if found is not None:
             return found
         try:
-            self.environment()
+            given = self.environment()
         except Exception as error:  # noqa: BLE001 - whatever it lacks here is what the user is told
             return both(f"CPU 模拟环境用不了：{error}", f"the CPU stand-in cannot be used: {error}")
+        # In a container they have to be where they are here: this Python builds, the compiler reads these headers.
+        for path in (sys.executable, given.get("ASCEND_HOME_PATH", "")):
+            if path and not self.place.exists(path):
+                return both(f"容器里没有 {path}：请以相同路径挂载 opdev 的 Python 与缓存目录", f"{path} is not there in the container: mount opdev's Python and its cache at their own paths")  # fmt: skip
         return None
 
     def environment(self) -> Mapping[str, str]:
