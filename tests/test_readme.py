@@ -77,6 +77,7 @@ def test_every_option_named_is_one(readme):
         | options(help_of("opdev.cli", "sim", "exec"))
         | options(help_of("opdev.cli", "clangd"))
         | options(help_of("opdev.cli", "precision"))
+        | options(help_of("opdev.cli", "perf", "show"))
         | {
             o
             for command in ("run", "show", "stop", "doctor", "new", "update")

@@ -100,8 +100,8 @@ step "6. 编译并冒烟（CPU 模拟，2 个 PE）" "6. Build it and run it on 
 
 step "7. 跑用例矩阵：2、4、8 个 PE" "7. Run the case matrix on 2, 4 and 8 PEs" "opdev run 4 --op ${NEW} --executor sim"
 "${BIN}/opdev" run 4 --op "${NEW}" --executor sim --lang "${LANGUAGE}"
-say "精度（docs/correctness_report.md 的前几行，模拟）：" "Precision (the first rows of docs/correctness_report.md, simulated):"
-grep -E '^\|' "${NEW}/docs/correctness_report.md" | grep -A9 -i 'MaxAE'
+printf '\n$ opdev precision --op %s\n\n' "${NEW}"
+"${BIN}/opdev" precision --op "${NEW}" --lang "${LANGUAGE}"
 
 step "8. 性能：2 个和 8 个 PE 的带宽与时延（模拟）" "8. Bandwidth and latency on 2 and 8 PEs (simulated)" "opdev run 6 --op ${NEW} --executor sim --pes 2,8"
 # Phase 6 stays closed: what the stand-in measures proves nothing of an NPU, and the run says so.
