@@ -11,7 +11,9 @@ from opdev.facts.report_performance import read_performance
 from opdev.kinds import Place, classify
 from opdev.perf.document import Aim, document
 from opdev.perf.merging import Section, merge
-from opdev.perf.report import Facts, RoundRow, sections
+from opdev.perf.report import Facts, sections
+from opdev.perf.rows import RoundRow
+from opdev.perf.tables import Tables
 from opdev.source import Source
 from opdev.syntax.file import File
 
@@ -120,6 +122,12 @@ def test_rounds_are_told_as_the_ledger_has_them():
 
     assert [(r.number, r.decision.text) for r in found.rounds] == [(1, "keep"), (2, "revert（更慢）")]
     assert [s.name for s in found.rounds[0].steps] == ["1.1"]
+    shown = Tables("zh").rounds(rows).split("\n")
+    assert [line.split() for line in shown[4:6]] == [
+        ["0", "起点", "90.00", "-", "-", "1300.00", "PASS", "-"],
+        ["1", "双缓冲", "99.00", "+10.0%", "+10.0%", "1200.00", "PASS", "keep"],
+    ]
+    assert Tables("en").rounds([]) == ""
     assert "| 1 | 优化 | 双缓冲 | 1.1 | 99.00 | +10.0% | 1200.00 | keep |" in written(rounds=rows).text
 
 

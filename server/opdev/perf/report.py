@@ -11,6 +11,7 @@ from typing import Any
 
 from opdev.perf.formulas import delta_pct, percent
 from opdev.perf.merging import Section
+from opdev.perf.rows import RoundRow
 from opdev.perf.tables import shown
 
 BUS = "kernel_bus_bandwidth_GBps"
@@ -41,24 +42,6 @@ class Facts:
     simulated: Sequence[str] = ()
     """Runs that have simulated figures."""
     op_kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRow:
-    """One optimisation round as the report tells of it; distances in percent, None where nothing is comparable."""
-
-    number: int
-    idea: str
-    decision: str
-    reason: str
-    correctness: str
-    bus: float | None
-    e2e_us: float | None
-    vs_first: float | None
-    vs_kept: float | None
-    run: str
-    steps: Sequence[tuple[str, str, str, float | None, float | None]] = ()
-    """(step, change, correctness, e2e_us, kernel_bus)."""
 
 
 def sections(document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow]) -> list[Section]:

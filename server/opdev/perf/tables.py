@@ -11,6 +11,7 @@ from typing import Any
 from opdev.columns import grid
 from opdev.perf import texts
 from opdev.perf.formulas import percent
+from opdev.perf.rows import RoundRow
 from opdev.rules.model import Lang
 
 BUS = "kernel_bus_bandwidth_GBps"
@@ -59,6 +60,20 @@ class Tables:
         for side in ("a", "b"):
             out += self._problems(found[side])
         return "\n".join(out).rstrip("\n") + "\n"
+
+    def rounds(self, rows: Sequence[RoundRow]) -> str:
+        """The optimisation rounds, a row each; empty where there is none.  Figures of hardware only."""
+        if not any(r.number for r in rows):
+            return ""
+        header = ["Round", self._say("idea"), BUS, self._say("vs-first"), self._say("vs-kept"), "e2e_us", "Correctness", self._say("decision")]  # fmt: skip
+        cells = [
+            [
+                str(r.number), r.idea or "-", shown(r.bus) if r.bus is not None else "-", _signed(r.vs_first), _signed(r.vs_kept),
+                shown(r.e2e_us) if r.e2e_us is not None else "-", r.correctness, r.decision,
+            ]
+            for r in rows
+        ]  # fmt: skip
+        return "\n".join(["", self._title("rounds", "hardware"), *grid(header, cells, 2)]) + "\n"
 
     def _say(self, key: str, **values: object) -> str:
         return texts.say(key, self._lang, **values)
@@ -158,6 +173,10 @@ def _median(group: Mapping[str, Any], name: str, digits: int) -> str:
 def shown(value: float, digits: int = 2) -> str:
     """A figure with so many digits behind the point, and more where it would be 0."""
     return f"{value:.{digits}f}" if abs(value) >= 10**-digits or value == 0 else f"{value:.2g}"
+
+
+def _signed(value: float | None) -> str:
+    return f"{value:+.1f}%" if value is not None else "-"
 
 
 def _spread(group: Mapping[str, Any], name: str) -> str:

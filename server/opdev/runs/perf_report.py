@@ -12,7 +12,8 @@ from opdev.perf import texts
 from opdev.perf.document import document
 from opdev.perf.merging import merge
 from opdev.perf.model import Log
-from opdev.perf.report import Facts, RoundRow, sections
+from opdev.perf.report import Facts, sections
+from opdev.perf.rows import RoundRow
 from opdev.phases.evidence import Evidence
 from opdev.rounds.errors import Refused
 from opdev.rounds.measured import BUS

@@ -28,6 +28,7 @@ from opdev.runs import finding
 from opdev.runs.errors import UsageError
 from opdev.runs.looking import coloured
 from opdev.runs.measured import aim_of, kind_of, latest, logs_of, named
+from opdev.runs.perf_report import report, rounds
 from opdev.runs.target import look
 from opdev.runs.texts import say
 
@@ -170,7 +171,10 @@ def _show(args: argparse.Namespace, lang: Lang) -> int:
     if args.format == "json":
         return _put(value)
     if not written:
-        sys.stdout.write(Tables(lang, bold=coloured()).text(value))
+        tables = Tables(lang, bold=coloured())
+        sys.stdout.write(tables.text(value))
+        if not args.source:
+            sys.stdout.write(tables.rounds(list(rounds(finding.one(args.op).root))))
     return 0
 
 
@@ -190,8 +194,6 @@ def _compare(args: argparse.Namespace, lang: Lang) -> int:
 
 
 def _report(args: argparse.Namespace, lang: Lang) -> int:
-    from opdev.runs.perf_report import report
-
     return report(args.op, args.output, check=args.check, lang=lang)
 
 
