@@ -127,6 +127,7 @@ def test_breadth():
     assert {variant.operator for variant in variants} == {
         "custom-ops/allgather", "custom-ops/alltoallv", "custom-ops/reduce_scatter", "custom-ops/put_signal",
         "custom-ops/matmul_allreduce", "examples/halo_exchange", "pypto/custom/softmax",
+        "pypto/custom/ScaleAdd",
     }  # fmt: skip
     assert len(variants) >= 12
     assert len(seeded) >= 100

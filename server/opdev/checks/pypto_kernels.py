@@ -111,19 +111,22 @@ def return_in_kernel(context: Context) -> Iterator[Hit]:
             written = context.text(value) if value is not None else ""
             key = "bare" if value is None else "default"
             fix = None
-            last = kernel.body.named_children[-1:] == [node] and kernel.body.named_child_count > 1
+            statements = [n for n in kernel.body.named_children if n.type != "comment"]
+            last = statements[-1:] == [node] and len(statements) > 1
             if last and (value is None or (value.type == "identifier" and written in names)):
                 fix = Fix((Edit(*_line(context, node), ""),), "default", "safe" if value is None else "unsafe")
             yield Hit(node.start_byte, node.end_byte, key, {"name": kernel.name, "value": written}, fix)
 
 
 def _line(context: Context, node: Node) -> tuple[int, int]:
-    """The whole line of a statement that stands on one alone, else the statement."""
+    """The whole line of a statement that stands on one alone, else the statement; a comment behind it stays."""
     start = context.data.rfind(b"\n", 0, node.start_byte) + 1
     stop = context.data.find(b"\n", node.end_byte)
     stop = len(context.data) if stop < 0 else stop + 1
-    if context.data[start : node.start_byte].strip() or context.data[node.end_byte : stop].strip():
-        return node.start_byte, node.end_byte
+    behind = context.data[node.end_byte : stop]
+    if context.data[start : node.start_byte].strip() or behind.strip():
+        comment = len(behind) - len(behind.lstrip(b" \t")) if behind.lstrip().startswith(b"#") else 0
+        return node.start_byte, node.end_byte + comment
     return start, stop
 
 

@@ -12,7 +12,9 @@ ROWS = 64
 
 
 @pypto.jit
-def softmax_kernel(x: pypto.Tensor, y: pypto.Tensor) -> None:
+def softmax_kernel(
+    x: pypto.Tensor([pypto.DYNAMIC, 64], pypto.DT_FP16), y: pypto.Tensor([pypto.DYNAMIC, 64], pypto.DT_FP16)
+) -> None:
     """按行：减最大值、取指数、除以和。"""
     pypto.set_vec_tile_shapes(ROWS, 64)
     shifted = pypto.exp(pypto.sub(x, pypto.amax(x, -1, True)))
