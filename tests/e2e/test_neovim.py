@@ -110,3 +110,21 @@ def test_a_design_is_completed_measured_and_renamed(tmp_path):
     )
     assert "/build/bin/ring_demo" in (new / "scripts" / "run.sh").read_text(encoding="utf-8")
     assert "op_root: custom-ops/ring_demo" in (new / "docs" / "design.md").read_text(encoding="utf-8")
+
+
+def test_a_phase_is_run_and_its_error_stands_in_the_buffer(tmp_path):
+    sys.path.insert(0, str(HERE.parent / "lsp"))
+    from operators import make
+
+    operator = make(tmp_path / "中文 work")
+    operator.write("broken", "")
+    try:
+        said = edit(tmp_path, HERE / "run.lua", operator.kernel)
+    finally:
+        operator.end()
+
+    assert said["title"] == "▶ 编译并冒烟（Phase 3，2 PE）"
+    assert (said["error"]["line"], said["error"]["column"]) == (3, 4)
+    assert "use of undeclared identifier 'wait'" in said["error"]["message"]
+    assert [("失败" in message) for message in said["messages"]] == [True, False]
+    assert len(operator.runs()) == 2

@@ -16,10 +16,11 @@ RUN = "source.opdev.run"
 """The kind of code actions that start a run: never asked for by itself, and not offered to what saves or types."""
 SHOW_GATE = "opdev.showGate"
 RUN_PHASE, STOP_RUN, RESUME_RUN = "opdev.runPhase", "opdev.stopRun", "opdev.resumeRun"
-INTAKE, CLANGD = "opdev.intake", "opdev.clangd"
-COMMANDS = (SHOW_GATE, RUN_PHASE, STOP_RUN, RESUME_RUN, INTAKE, CLANGD)
+INTAKE, CLANGD, NEW_OPERATOR = "opdev.intake", "opdev.clangd", "opdev.newOperator"
+COMMANDS = (SHOW_GATE, RUN_PHASE, STOP_RUN, RESUME_RUN, INTAKE, CLANGD, NEW_OPERATOR)
 """What ``workspace/executeCommand`` takes; announced unless the client has a command of that name itself."""
-RUN_REQUESTS = ("opdev/phaseStatus", "opdev/runHistory", "opdev/runEvents", "opdev/runLog", "opdev/intake")
+RUN_REQUESTS = ("opdev/phaseStatus", "opdev/runHistory", "opdev/runEvents", "opdev/runLog", "opdev/intake", "opdev/cases",
+                "opdev/newOperator")  # fmt: skip
 FEATURES = frozenset({
     "textDocument/hover", "textDocument/completion", "completionItem/resolve", "textDocument/signatureHelp",
     "textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/codeAction", "codeAction/resolve",
@@ -57,11 +58,12 @@ def initialize_result(client: Client) -> dict[str, Any]:
         offered["renameProvider"] = {"prepareProvider": True} if prepares else True
     own = client.options.get("commands")
     commands = [name for name in COMMANDS if not (isinstance(own, list) and name in own)]
-    if client.can("workspace.executeCommand") and commands:
+    # Neovim executes commands and does not claim it.
+    if commands:
         offered["executeCommandProvider"] = {"commands": commands}
     if client.can("textDocument.codeAction.codeActionLiteralSupport"):
         offered["codeActionProvider"] = {
-            "codeActionKinds": ["quickfix", FIX_ALL, *([RUN] if client.can("workspace.executeCommand") else [])],
+            "codeActionKinds": ["quickfix", FIX_ALL, RUN],
             "resolveProvider": resolves_edits(client),
         }
     if client.pulls:

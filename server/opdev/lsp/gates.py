@@ -56,5 +56,8 @@ def show_gate(session: Session, params: types.ExecuteCommandParams) -> dict[str,
     if len(closed) > _MOST_SHOWN and gate is not None:
         lines.append(_TITLES["more"][lang].format(n=len(closed) - _MOST_SHOWN, phase=gate.phase.id))
     text = "\n".join(line for line in lines if line)
-    session.on_loop(session.notify, "window/showMessage", {"type": 3, "message": text})
+    own = session.client.options.get("commands")
+    if not (isinstance(own, list) and SHOW_GATE in own):
+        # A client with a command of this name shows the result itself.
+        session.on_loop(session.notify, "window/showMessage", {"type": 3, "message": text})
     return {"root": root, "phase": found.at.phase.id, "text": show.status(found)}

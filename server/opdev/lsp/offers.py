@@ -67,8 +67,6 @@ def lenses(session: Session, document: Document, file: File, _params: types.Code
         first, found = gates.lens(session, document, operator)
         made.append(first)
         phase = found.phase
-    if not session.client.can("workspace.executeCommand"):
-        return made
     made += [types.CodeLens(top, offer.typed()) for offer in _offers(session, file, operator, phase)]
     if "cases" in file.kind.names and session.trusted:
         made += _cases(session, file, operator)
@@ -83,7 +81,7 @@ def actions(
     only = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
     wanted = not only or any(kind == RUN or RUN.startswith(kind + ".") for kind in only)
     by_itself = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
-    if file is None or not wanted or by_itself or not session.client.can("workspace.executeCommand"):
+    if file is None or not wanted or by_itself:
         return []
     operator = operator_of(session, file) if document.local and file.kind.names else None
     if operator is None:

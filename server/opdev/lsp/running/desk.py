@@ -13,12 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from opdev.lsp import fields, wire
-from opdev.lsp.capabilities import CLANGD, INTAKE, RESUME_RUN, RUN_PHASE, STOP_RUN
+from opdev.lsp.capabilities import CLANGD, INTAKE, NEW_OPERATOR, RESUME_RUN, RUN_PHASE, STOP_RUN
 from opdev.lsp.progress import Progress
 from opdev.lsp.refresh import Refresh
 from opdev.lsp.running.acting import Acting
 from opdev.lsp.running.board import Board
+from opdev.lsp.running.cases import Cases
 from opdev.lsp.running.intake import Asking
+from opdev.lsp.running.making import Making
 from opdev.lsp.running.records import Records
 from opdev.lsp.running.texts import say
 from opdev.lsp.running.tracks import Brief
@@ -58,6 +60,8 @@ class Desk:
         self._records = Records(self)
         self._acting = Acting(self)
         self._intake = Asking(self)
+        self._cases = Cases(self)
+        self._making = Making(self)
         self._watch = Watch(self)
 
     def begin(self) -> None:
@@ -165,7 +169,7 @@ class Desk:
             raise fields.FieldError(f"{command} takes one object")
         handlers: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
             RUN_PHASE: self._acting.run, STOP_RUN: self._acting.stop, RESUME_RUN: self._acting.resume,
-            CLANGD: self._acting.clangd, INTAKE: self._intake.intake,
+            CLANGD: self._acting.clangd, INTAKE: self._intake.intake, NEW_OPERATOR: self._making.new,
         }  # fmt: skip
         return await handlers[command](given)
 
@@ -176,6 +180,7 @@ class Desk:
         handlers: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
             "opdev/phaseStatus": self._records.phases, "opdev/runHistory": self._records.history,
             "opdev/runEvents": self._records.events, "opdev/runLog": self._records.log,
+            "opdev/cases": self._cases.cases, "opdev/newOperator": self._making.offered,
         }  # fmt: skip
         return await self.off_loop(lambda: handlers[method](params))
 

@@ -247,6 +247,95 @@ class ClangdArguments(TypedDict):
     overwrite: NotRequired[bool]
 
 
+Picks = Literal["none", "one", "some"]
+"""Whether the operator's runner can be told which cases to run: one at a time, or several."""
+
+
+class CasesParams(TypedDict):
+    root: str
+
+
+class CaseVerdict(TypedDict):
+    """What the newest run that had the case said of it.  ``expected`` and ``actual`` are lines that answer each other."""
+
+    run: str
+    backend: str
+    time: float
+    verdict: str
+    text: str
+    expected: str
+    actual: str
+
+
+class CaseRecord(TypedDict):
+    """One case.  ``tier`` is the scale its bytes have, ``shape`` as written, on one PE."""
+
+    id: str
+    purpose: str
+    category: str | None
+    dtype: str | None
+    tier: str | None
+    pes: int | None
+    shape: str | None
+    place: Place
+    last: CaseVerdict | None
+
+
+class CasesResult(TypedDict):
+    """``complete`` is false where part of the list is computed or cannot be read."""
+
+    cases: list[CaseRecord]
+    origin: Literal["design", "json", "runner"] | None
+    complete: bool
+    picks: Picks
+
+
+class NewOperatorParams(TypedDict):
+    """What a new operator may be; ``name`` is judged, for ``folder`` if that is given."""
+
+    name: NotRequired[str]
+    folder: NotRequired[str]
+
+
+class Choice(TypedDict):
+    id: str
+    label: str
+
+
+class KindChoice(TypedDict):
+    id: str
+    label: str
+    dtypes: list[str]
+
+
+class OfferedResult(TypedDict):
+    """``problem`` is what is wrong with the name, in the user's language."""
+
+    kinds: list[KindChoice]
+    buildModes: list[Choice]
+    folders: list[str]
+    problem: str | None
+
+
+class NewOperatorArguments(TypedDict):
+    """The one argument of ``opdev.newOperator``."""
+
+    name: str
+    kind: str
+    dtypes: list[str]
+    buildMode: NotRequired[str]
+    torch: NotRequired[bool]
+    folder: NotRequired[str]
+
+
+class NewOperatorResult(TypedDict):
+    """``design`` is the new docs/design.md."""
+
+    root: str
+    design: str
+    text: str
+
+
 class FileNote(TypedDict):
     uri: str
     text: str
@@ -282,6 +371,8 @@ MESSAGES: dict[str, tuple[Any, Any]] = {
     "opdev/runEvents": (RunEventsParams, RunEventsResult),
     "opdev/runLog": (RunLogParams, RunLogResult),
     "opdev/intake": (IntakeParams, IntakeResult),
+    "opdev/cases": (CasesParams, CasesResult),
+    "opdev/newOperator": (NewOperatorParams, OfferedResult),
     "opdev/runEvent": (RunEventParams, None),
     "opdev/didChangeTrust": (TrustParams, None),
     "opdev.runPhase": (RunPhaseArguments, StartedResult),
@@ -289,5 +380,6 @@ MESSAGES: dict[str, tuple[Any, Any]] = {
     "opdev.stopRun": (StopRunArguments, StoppedResult),
     "opdev.intake": (IntakeParams, IntakeResult),
     "opdev.clangd": (ClangdArguments, ClangdResult),
+    "opdev.newOperator": (NewOperatorArguments, NewOperatorResult),
 }
 """(params, result) of each message and command; no result: a notification."""
