@@ -45,7 +45,7 @@ def test_a_run_that_passes_leaves_evidence_for_the_gates(make):
     run, found = op.go()
 
     assert [(e["task"], e["result"]) for e in of(found, "step-ended")] == [
-        ("build", "pass"), ("smoke", "pass"), ("clangd", "pass")
+        ("01-build", "pass"), ("02-smoke", "pass"), ("03-clangd", "pass")
     ]  # fmt: skip
     assert [(r.step, r.result, r.n_pes) for r in records(str(op.root))] == [
         ("build", "pass", None),
@@ -170,7 +170,7 @@ def test_what_a_step_leaves_running_is_ended_and_told(make, nobody):
 
     run, found = op.go()
 
-    smoke = next(e for e in of(found, "step-ended") if e["task"] == "smoke")
+    smoke = next(e for e in of(found, "step-ended") if e["task"] == "02-smoke")
     assert (smoke["leaked"], smoke["result"]) == (2, "pass")
     assert not carrying(run.id)
 
