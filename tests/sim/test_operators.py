@@ -298,3 +298,19 @@ def test_a_missing_operator_is_named(sim_root):
 
     assert done.returncode == 2
     assert "no-such-operator: no such operator folder" in done.stderr
+
+
+def test_a_project_that_needs_a_definition_gets_it(sim_root, tmp_path):
+    operator = tmp_path / "custom-ops" / "defined"
+    operator.mkdir(parents=True)
+    (operator / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.18)\nproject(defined LANGUAGES CXX)\n"
+        'if(NOT DEFINED MODE)\n  message(FATAL_ERROR "MODE is not set")\nendif()\n'
+        "add_executable(defined main.cpp)\ntarget_compile_definitions(defined PRIVATE MODE=${MODE})\n",
+        encoding="utf-8",
+    )
+    (operator / "main.cpp").write_text("int main() { return MODE; }\n", encoding="utf-8")
+
+    assert sim("build", operator).returncode == 1
+    for mode in (3, 4):
+        assert sim("exec", operator, "-D", f"MODE={mode}", "--", "build/bin/defined").returncode == mode

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,13 +82,14 @@ def source_files(folder: Path) -> Iterator[Path]:
 
 def build(
     operator: Path, root: Root, tools: Tools, *, out: Path | None = None, jobs: int | None = None,
-    say: Callable[[str], None] = print,
+    defines: Sequence[str] = (), say: Callable[[str], None] = print,
 ) -> Built:  # fmt: skip
     """Build ``operator`` in the cache and put its programs into ``out`` too; BuildError when a step fails.
 
-    ``say`` gets every line of CMake's and the compiler's output.
+    ``defines`` (``NAME=VALUE``) are for projects that cannot be configured without them; ``say`` gets every line of
+    CMake's and the compiler's output.
     """
-    built = _cached(operator, root, tools, jobs, say)
+    built = _cached(operator, root, tools, jobs, tuple(defines), say)
     if out is not None:
         _deliver(built.folder, out)
     return built
@@ -108,10 +109,10 @@ def _deliver(folder: Path, out: Path) -> None:
             os.utime(target, (1, 1))
 
 
-def _cached(operator: Path, root: Root, tools: Tools, jobs: int | None, say: Callable[[str], None]) -> Built:
+def _cached(operator: Path, root: Root, tools: Tools, jobs: int | None, defines: tuple[str, ...], say: Callable[[str], None]) -> Built:  # fmt: skip
     home = sim_cache() / "builds"
     code = [p for p in source_files(operator) if p.suffix not in _NOT_READ and not p.name.startswith(".")]
-    final = home / f"{operator.name}-{digest(code, str(operator), root.path.name, *map(str, code))}"
+    final = home / f"{operator.name}-{digest(code, str(operator), root.path.name, *defines, *map(str, code))}"
     mark = final / ".built"
     if mark.exists():
         os.utime(final)
@@ -121,7 +122,7 @@ def _cached(operator: Path, root: Root, tools: Tools, jobs: int | None, say: Cal
     # CMake writes absolute paths, so a build cannot be moved: its folder is its own until it is marked.
     folder = Path(tempfile.mkdtemp(prefix=f"{operator.name}-", dir=home))
     try:
-        how = _build(operator, folder, root, tools, jobs, say)
+        how = _build(operator, folder, root, tools, jobs, defines, say)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -144,7 +145,10 @@ def _forget_old(home: Path) -> None:
             link.unlink(missing_ok=True)
 
 
-def _build(operator: Path, folder: Path, root: Root, tools: Tools, jobs: int | None, say: Callable[[str], None]) -> str:
+def _build(
+    operator: Path, folder: Path, root: Root, tools: Tools, jobs: int | None, defines: tuple[str, ...],
+    say: Callable[[str], None],
+) -> str:  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     listing = operator / "CMakeLists.txt"
     if not listing.is_file():
@@ -159,7 +163,8 @@ def _build(operator: Path, folder: Path, root: Root, tools: Tools, jobs: int | N
     _run(
         [tools.cmake, "--no-warn-unused-cli", "-S", str(source), "-B", str(folder), f"-DCMAKE_TOOLCHAIN_FILE={root.toolchain}",
          f"-DSHMEM_REPO={tree_of(operator)}", f"-DSHMEM_ROOT={root.shmem / 'shmem'}", "-DCMAKE_BUILD_TYPE=Release",
-         f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={folder / 'bin'}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={folder / 'lib'}"],
+         f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={folder / 'bin'}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={folder / 'lib'}",
+         *[f"-D{define}" for define in defines]],
         environment, "configure", say,
     )  # fmt: skip
     _run([tools.cmake, "--build", str(folder), "-j", str(jobs or os.cpu_count() or 1)], environment, "build", say)

@@ -93,6 +93,7 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
     of_op = argparse.ArgumentParser(add_help=False)
     of_op.add_argument("operator", metavar="OP", help=say("op", lang))
     of_op.add_argument("--jobs", "-j", type=int, metavar="N", help=say("jobs", lang))
+    of_op.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help=say("define", lang))
     of_run = argparse.ArgumentParser(add_help=False)
     of_run.add_argument("--run-dir", metavar="DIR", help=say("run-dir", lang))
     of_run.add_argument("--results", metavar="DIR", help=say("results", lang))
@@ -139,7 +140,12 @@ def _build(args: argparse.Namespace, rest: list[str], lang: Lang) -> int:
     operator = _operator(args.operator, lang)
     tools = find_tools()
     built = build(
-        operator, _root(lang, tools), tools, out=Path(args.out).absolute() if args.out else None, jobs=args.jobs
+        operator,
+        _root(lang, tools),
+        tools,
+        out=Path(args.out).absolute() if args.out else None,
+        jobs=args.jobs,
+        defines=args.define,
     )
     sys.stdout.write(say("built" if built.fresh else "reused", lang, path=built.folder) + "\n")
     sys.stdout.write(f"[SIM] {say('backend', lang)}\n")
@@ -168,7 +174,7 @@ def _in_workspace(args: argparse.Namespace, command: list[str] | None, rest: lis
     def show(line: str) -> None:
         sys.stderr.write(line + "\n")
 
-    built = build(operator, root, tools, jobs=args.jobs, say=show)
+    built = build(operator, root, tools, jobs=args.jobs, defines=args.define, say=show)
     work = workspace(operator, built.folder, root, Path(args.run_dir).absolute() if args.run_dir else None)
     environment = work.environment(root)
     environment["OPDEV_SIM_LANG"] = lang

@@ -19,6 +19,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "op": ("算子目录", "the operator's folder"),
     "out": ("把程序和库也放进这个目录的 bin/、lib/", "put the programs and libraries into bin/ and lib/ of this folder, too"),
     "jobs": ("并行编译数", "parallel compilations"),
+    "define": ("交给 CMake 的定义，可重复", "a definition for CMake, repeatable"),
     "run-dir": ("运行目录，默认在缓存里", "folder of the run (default: in the cache)"),
     "results": ("运行后把它写出的文件复制到这个目录", "copy the files the run wrote to this folder"),
     "nbi": ("非阻塞传输：now 立即完成，lazy 等到被排序才完成（默认 now）", "when non-blocking transfers arrive: now, or lazy, when something orders them (default: now)"),
