@@ -204,7 +204,9 @@ def expand_word(word: str, table: Mapping[str, Rule], rules: Sequence[Rule]) -> 
     if key == "all":
         return {rule.name for rule in rules}
     if key in table:
-        return {table[key].name}
+        # A row that several pages share is OL48 on one and OL48B on the next.
+        parts = re.compile(re.escape(word.upper()) + "[A-Z]")
+        return {table[key].name, *(r.name for r in rules if any(parts.fullmatch(row) for row in r.covers))}
     family = {rule.name for rule in rules if rule.family == key}
     if family:
         return family
