@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from operators import HELD, make, until
+from operators import HELD, Operator, make, until
 
 import opdev.lsp
 from opdev.runs import events
@@ -592,3 +592,80 @@ def test_nothing_of_runs_is_loaded_before_an_editor_has_its_first_findings(edit,
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+def changed(client, where, path, version, old, new):
+    """Replace a text once in the editor and save it; its line, 0-based."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    client.change(where, version, text.replace(old, new, 1))
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    client.notify("textDocument/didSave", {"textDocument": {"uri": where}})
+    return text[: text.index(old)].count("\n")
+
+
+def test_a_real_operator_on_the_stand_in(edit, tmp_path):
+    pytest.importorskip("numpy")
+    repo = tmp_path / "仓 repo"
+    for folder in ("include", "src"):
+        (repo / folder).mkdir(parents=True)
+    made = subprocess.run(
+        [sys.executable, "-m", "opdev.cli", "new", "mover", "--kind", "put-get", "--dtypes", "float16", "--dir", str(repo)],
+        capture_output=True, text=True, check=False, cwd="/",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    op = Operator(repo / "custom-ops" / "mover")
+    kernel = op.root / "src" / "mover_kernel.cpp"
+    client = edit(op)
+    answers = {"cann": "later", "build_mode": "custom_ops", "torch": False, "perf": False, "perf_auto_optim": False}
+    answered = client.request("opdev/intake", {"root": str(op.root), "answers": answers})
+    assert answered["state"] == "recorded", answered
+    where = client.open(kernel, kernel.read_text(encoding="utf-8"), language="cpp")
+    (lens,) = client.request("textDocument/codeLens", {"textDocument": {"uri": where}})
+    assert "CPU stand-in" in lens["command"]["title"]
+    cases = client.open(
+        op.root / "scripts" / "cases.json", (op.root / "scripts" / "cases.json").read_text(), language="json"
+    )
+    lenses = client.request("textDocument/codeLens", {"textDocument": {"uri": cases}})
+    one = next(x["command"] for x in lenses if x["command"]["arguments"][0].get("cases") == ["smoke_2pe_fp16"])
+
+    def go():
+        started = command(client, one["command"], **one["arguments"][0])
+        return started["run"], ended(client, started["run"])
+
+    first, state = go()
+    assert state == "passed", told(client)[first][-4:]
+    assert {e["backend"] for e in told(client)[first]} == {"sim"}
+
+    quiet = changed(client, where, kernel, 2, "    aclshmemx_mte_quiet();\n", "    nothing_of_that_name();\n")
+    _, state = go()
+    assert state == "failed"
+    errors = [d for d in found_any(client, where) if d["severity"] == 1]
+    assert {d["range"]["start"]["line"] for d in errors} == {quiet}, errors
+    assert "nothing_of_that_name" in errors[0]["message"]
+
+    since = client.mark
+    changed(client, where, kernel, 3, "    nothing_of_that_name();\n", "    aclshmemx_mte_quiet();\n")
+    # The receiver waits for a signal that nobody sends.
+    changed(
+        client,
+        where,
+        kernel,
+        4,
+        "aclshmemx_signal_op(slot_of(flags, ARRIVED)",
+        "// aclshmemx_signal_op(slot_of(flags, ARRIVED)",
+    )
+    _, state = go()
+    assert state == "failed"
+    assert found(client, where, 0, since) == []
+    failed = found_any(client, cases)
+    assert [d["data"]["case"] for d in failed] == ["smoke_2pe_fp16"]
+    assert failed[0]["data"]["backend"] == "sim"
+    assert "simulated" in failed[0]["message"]
+
+
+def found_any(client, where):
+    """The last diagnostics of runs in a file, once there are any."""
+    client.diagnostics(where, lambda items: bool(ours(items)))
+    every = [m["params"] for m in client.received if m.get("method") == "textDocument/publishDiagnostics"]
+    return ours([p for p in every if p["uri"] == where][-1]["diagnostics"])
