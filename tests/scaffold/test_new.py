@@ -168,3 +168,16 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path, capsys):
 
     assert status == 1
     assert str(Path(tmp_path, "custom-ops")) in err
+
+
+def test_what_cannot_be_written_whole_is_not_written(tmp_path, capsys):
+    (tmp_path / "custom-ops").mkdir()
+    # Where a folder for all operators should go, there is a file.
+    (tmp_path / "custom-ops" / "scripts").write_text("mine")
+    status, _, err = run(
+        capsys, "mover", "--kind", "put-get", "--dtypes", "float16", "--dir", str(tmp_path), "--lang", "en"
+    )
+
+    assert status == 1
+    assert "cannot be written" in err
+    assert [p.name for p in (tmp_path / "custom-ops").iterdir()] == ["scripts"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,17 +46,43 @@ def _foreign(root: str) -> list[str]:
 
 
 def write_new(root: str, files: Sequence[Rendered], *, dry_run: bool = False) -> Written:
-    """Writes every file that is not there; on a failure what was written before it stays, and the error says where."""
-    new, kept = [], []
-    for file in files:
-        path = target(root, file.path)
-        if os.path.lexists(path):
-            kept.append(path)
-            continue
+    """Writes every file that is not there, all of them or none: what was written before a failure is taken back."""
+    new: list[str] = []
+    kept: list[str] = []
+    made: list[str] = []
+    try:
+        for file in files:
+            path = target(root, file.path)
+            if os.path.lexists(path):
+                kept.append(path)
+                continue
+            if not dry_run:
+                made += [folder for folder in _missing(os.path.dirname(path)) if folder not in made]
+                put(path, file.text, runs=file.runs)
+            new.append(path)
+    except BaseException:
         if not dry_run:
-            put(path, file.text, runs=file.runs)
-        new.append(path)
+            _take_back(new, made)
+        raise
     return Written(tuple(new), tuple(kept))
+
+
+def _missing(folder: str) -> list[str]:
+    """The folders that will be made for this one, the outermost first."""
+    found: list[str] = []
+    while folder and not os.path.lexists(folder):
+        found.insert(0, folder)
+        folder = os.path.dirname(folder)
+    return found
+
+
+def _take_back(paths: Sequence[str], folders: Sequence[str]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            os.unlink(path)
+    for folder in reversed(folders):
+        with suppress(OSError):
+            os.rmdir(folder)
 
 
 def target(root: str, relative: str) -> str:

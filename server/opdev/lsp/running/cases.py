@@ -52,8 +52,6 @@ class _Said:
     time: float
     verdict: str
     values: Mapping[str, str]
-    checked: Mapping[str, float]
-    """The worst of what the checker printed of its PEs."""
     log: str
 
 
@@ -100,17 +98,18 @@ class Cases:
         lang = self._session.lang_of("auto")
         expected: list[str] = []
         actual: list[str] = []
-        limits = {name: getattr(case, name) for name in ("rtol", "atol")}
-        limits = {name: said.checked.get(name) if value is None else value for name, value in limits.items()}
-        if any(value is not None for value in limits.values()):
-            expected.append(" ".join(f"{name}={value:g}" for name, value in limits.items() if value is not None))
-        measured = _measured(said)
+        # Events of one moment are in no order, so what belongs to a case is told from the text.
+        text = _text(root, case.id, said) if said.verdict != "PASS" else b""
+        checked = _checked(text)
+        limits = [(name, checked.get(name, getattr(case, name))) for name in ("rtol", "atol")]
+        if any(value is not None for _, value in limits):
+            expected.append(" ".join(f"{name}={value:g}" for name, value in limits if value is not None))
+        measured = _measured(said, checked)
         if measured:
             actual.append(" ".join(measured))
-        if said.verdict != "PASS":
-            for at, want, got in _mismatches(root, case.id, said):
-                expected += [f"{at}{want}"] if want else []
-                actual.append(f"{at}{got}")
+        for at, want, got in _mismatches(text):
+            expected += [f"{at}{want}"] if want else []
+            actual.append(f"{at}{got}")
         return {
             "run": said.run.id, "backend": said.backend, "time": said.time, "verdict": said.verdict,
             "text": say("case-failed", lang, case=case.id, verdict=said.verdict), "expected": "\n".join(expected),
@@ -161,37 +160,41 @@ def _picks(runners: Iterable[File]) -> Picks:
 
 def _read(run: Run) -> Iterator[tuple[str, _Said]]:
     logs: dict[str, str] = {}
-    checked: dict[str, float] = {}
     for event in Reader(run).more():
         kind = event["type"]
         try:
             if kind == "step-started":
                 logs[event["task"]] = str(event["logs"].get("stdout", ""))
-                checked = {}
-            elif kind == "check":
-                for name, value in event["values"].items():
-                    checked[name] = max(checked.get(name, value), value)
             elif kind == "case" and event["verdict"] is not None:
                 values: Mapping[str, str] = event.get("values") or {}
                 yield str(event["case"]), _Said(
-                    run, str(event["backend"]), float(event["time"]), str(event["verdict"]), values, checked,
-                    logs.get(event["task"], ""),
+                    run, str(event["backend"]), float(event["time"]), str(event["verdict"]), values, logs.get(event["task"], "")
                 )  # fmt: skip
-                checked = {}
         except (KeyError, TypeError, ValueError, AttributeError):
             # An event of another version, or a damaged one.
             continue
 
 
-def _measured(said: _Said) -> list[str]:
+def _checked(text: bytes) -> dict[str, float]:
+    """The worst of what the checker printed of its PEs."""
+    from opdev.facts.logs import check_lines
+
+    found: dict[str, float] = {}
+    for line in check_lines(text):
+        for name, value in line.values.items():
+            found[name] = max(found.get(name, value), value)
+    return found
+
+
+def _measured(said: _Said, checked: Mapping[str, float]) -> list[str]:
     """The errors that were measured, the checker's own before the runner's."""
-    own = [f"{name}={said.checked[name]:g}" for name in ("MaxAE", "MaxRE", "MeanRE") if name in said.checked]
+    own = [f"{name}={checked[name]:g}" for name in ("MaxAE", "MaxRE", "MeanRE") if name in checked]
     return own or [f"{n}={v}" for n in ("maxae", "maxre") if (v := said.values.get(n, "nan")) != "nan"]
 
 
-def _mismatches(root: str, case: str, said: _Said) -> Iterator[tuple[str, str, str]]:
+def _mismatches(text: bytes) -> Iterator[tuple[str, str, str]]:
     """(where, expected, actual) of the first elements that differ; what is not told apart is ``actual``."""
-    for index, match in enumerate(_MISMATCH.finditer(_text(root, case, said))):
+    for index, match in enumerate(_MISMATCH.finditer(text)):
         if index >= _MOST_MISMATCHES:
             return
         line = text_of(match[1] if match[1] is not None else match[2]).strip()[:_LONGEST]
