@@ -40,7 +40,7 @@ LAYERS = {
     "clangd": CORE | {"facts", "phases", "atomic"},
     "intake": CORE | {"facts", "phases", "atomic"},
     "lint": CORE | {"ignore", "api", "checks", "atomic"},
-    "lsp": CORE | {"facts", "phases", "ignore", "api", "checks", "intake", "runs", "clangd"},
+    "lsp": CORE | {"facts", "phases", "ignore", "api", "checks", "intake", "runs", "clangd", "perf", "rounds"},
     "cli": {"lint", "lsp", "phases", "runs", "sim", "scaffold", "intake", "clangd", "precision"},
     "entry": {"cli", "lint", "lsp", "phases", "runs", "sim", "scaffold"},
 }

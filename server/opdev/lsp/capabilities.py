@@ -20,7 +20,7 @@ INTAKE, CLANGD, NEW_OPERATOR = "opdev.intake", "opdev.clangd", "opdev.newOperato
 COMMANDS = (SHOW_GATE, RUN_PHASE, STOP_RUN, RESUME_RUN, INTAKE, CLANGD, NEW_OPERATOR)
 """What ``workspace/executeCommand`` takes; announced unless the client has a command of that name itself."""
 RUN_REQUESTS = ("opdev/phaseStatus", "opdev/runHistory", "opdev/runEvents", "opdev/runLog", "opdev/intake", "opdev/cases",
-                "opdev/newOperator")  # fmt: skip
+                "opdev/newOperator", "opdev/precision", "opdev/performance")  # fmt: skip
 FEATURES = frozenset({
     "textDocument/hover", "textDocument/completion", "completionItem/resolve", "textDocument/signatureHelp",
     "textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/codeAction", "codeAction/resolve",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _START, _STOP = 60.0, 120.0
 _LONGEST = 2000
-_HOME = os.path.expanduser("~") if os.path.isdir(os.path.expanduser("~")) else "/"
+HOME = os.path.expanduser("~") if os.path.isdir(os.path.expanduser("~")) else "/"
 """Where children that are told every path run."""
 
 
@@ -122,7 +122,7 @@ class Acting:
 
     async def _call(self, words: list[str], patience: float) -> children.Done:
         try:
-            return await children.call(words, _HOME, patience)
+            return await children.call(words, HOME, patience)
         except TimeoutError:
             raise refusal(self._session, "no-answer", command=words[0], seconds=patience) from None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +19,7 @@ from opdev.lsp.refresh import Refresh
 from opdev.lsp.running.acting import Acting
 from opdev.lsp.running.board import Board
 from opdev.lsp.running.cases import Cases
+from opdev.lsp.running.figures import Figures
 from opdev.lsp.running.intake import Asking
 from opdev.lsp.running.making import Making
 from opdev.lsp.running.records import Records
@@ -60,6 +61,7 @@ class Desk:
         self._records = Records(self)
         self._acting = Acting(self)
         self._intake = Asking(self)
+        self._figures = Figures(self)
         self._cases = Cases(self)
         self._making = Making(self)
         self._watch = Watch(self)
@@ -175,8 +177,12 @@ class Desk:
 
     async def request(self, method: str, params: Mapping[str, Any]) -> object:
         """A request that is served here."""
-        if method == "opdev/intake":
-            return await self._intake.intake(params)
+        asking: Mapping[str, Callable[[Mapping[str, Any]], Awaitable[object]]] = {
+            "opdev/intake": self._intake.intake, "opdev/precision": self._figures.precision,
+            "opdev/performance": self._figures.performance,
+        }  # fmt: skip
+        if method in asking:
+            return await asking[method](params)
         handlers: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
             "opdev/phaseStatus": self._records.phases, "opdev/runHistory": self._records.history,
             "opdev/runEvents": self._records.events, "opdev/runLog": self._records.log,

@@ -204,6 +204,39 @@ class IntakeResult(TypedDict):
     text: str
 
 
+class PrecisionParams(TypedDict):
+    """Of the operator's last outputs; with ``run`` also whether they are that run's."""
+
+    root: str
+    run: NotRequired[str]
+
+
+class PrecisionResult(TypedDict):
+    """``document`` is what `opdev precision --format json` prints (``--print-schema`` has its schema)."""
+
+    document: dict[str, Any]
+    ofRun: bool | None
+    """Whether the outputs were written while ``run`` went on; null where no run was named."""
+
+
+class PerformanceParams(TypedDict):
+    """Without ``run`` the newest of everything that was measured; ``against`` is the run it is compared with."""
+
+    root: str
+    run: NotRequired[str]
+    against: NotRequired[str]
+    csv: NotRequired[bool]
+
+
+class PerformanceResult(TypedDict):
+    """``document``, ``comparison`` and ``rounds`` are what `opdev perf show`, `perf compare` and `rounds` print as JSON."""
+
+    document: dict[str, Any]
+    comparison: dict[str, Any] | None
+    csv: str | None
+    rounds: list[dict[str, Any]]
+
+
 class TrustParams(TypedDict):
     trusted: bool
 
@@ -372,6 +405,8 @@ MESSAGES: dict[str, tuple[Any, Any]] = {
     "opdev/runLog": (RunLogParams, RunLogResult),
     "opdev/intake": (IntakeParams, IntakeResult),
     "opdev/cases": (CasesParams, CasesResult),
+    "opdev/precision": (PrecisionParams, PrecisionResult),
+    "opdev/performance": (PerformanceParams, PerformanceResult),
     "opdev/newOperator": (NewOperatorParams, OfferedResult),
     "opdev/runEvent": (RunEventParams, None),
     "opdev/didChangeTrust": (TrustParams, None),
