@@ -32,12 +32,15 @@ KINDS = {
     "pypto-impl": "the kernel and its wrapper of a classic PyPTO operator: <op>_impl.py, modules/<op>_module*_impl.py",
     "pypto-golden": "the reference in torch of a PyPTO operator: <op>_golden.py",
     "pypto": "any Python file that imports pypto",
+    "pypto-pro": "any Python file with PyPTO-Pro in it: it imports pypto_pro or holds a @pl.jit kernel",
     "design-doc": "docs/design.md",
     "pypto-spec": "SPEC.md of a PyPTO operator",
     "pypto-design": "DESIGN.md of a PyPTO operator",
     "pypto-api-report": "API_REPORT.md of a PyPTO operator",
     "pypto-memory": "MEMORY.md of a PyPTO operator",
     "pypto-perf-report": "GOLDEN_PERF_REPORT.md of a PyPTO operator",
+    "pypto-explore-report": "EXPLORE_REPORT.md of a PyPTO-Pro operator",
+    "pypto-material-index": "PRO_MATERIAL_INDEX.md of a PyPTO-Pro operator",
     "readme": "README.md of an operator",
     "report": "docs/*report*.md",
     "doc": "any Markdown of an operator",
@@ -46,6 +49,7 @@ KINDS = {
     "contract": "JSON or YAML contracts",
     "pypto-state": ".orchestrator_state.json, the stages of a PyPTO operator",
     "pypto-interfaces": "module_interfaces.yaml, the modules of a PyPTO operator",
+    "pypto-kb": "KB_SELECTION.json, DESIGN_BINDINGS.json and KB_USAGE.json of a PyPTO-Pro operator",
     "cases": "the case matrix, cases.json",
     "log": "a run or perf log",
 }
@@ -96,7 +100,9 @@ _GOLDEN = re.compile(r"\w+_golden(?:_cpu|_stage\w*)?")
 _PYPTO_DOCS = {
     "SPEC.md": "pypto-spec", "DESIGN.md": "pypto-design", "API_REPORT.md": "pypto-api-report",
     "MEMORY.md": "pypto-memory", "GOLDEN_PERF_REPORT.md": "pypto-perf-report",
+    "EXPLORE_REPORT.md": "pypto-explore-report", "PRO_MATERIAL_INDEX.md": "pypto-material-index",
 }  # fmt: skip
+_PYPTO_KB = frozenset({"KB_SELECTION.json", "DESIGN_BINDINGS.json", "KB_USAGE.json"})
 _TORCH_TEST = (b"torch.classes.", b"torch.ops.", b"torch_npu", b"ShmemOps")
 _OURS_DOC = (b"shmem", b"SHMEM", b"Ascend", b"ascend", b"ASCEND", b"pypto", b"PyPTO", b"NPU")
 
@@ -209,6 +215,8 @@ def _python(pure: _Path, data: bytes, *, in_operator: bool) -> Kind:
     stem = pure.stem
     if pypto:
         kinds.add("pypto")
+    if pro:
+        kinds.add("pypto-pro")
     if pypto or (in_operator and "custom-ops" not in pure.parts):
         if stem.startswith("test_"):
             kinds.add("pypto-test")
@@ -259,6 +267,8 @@ def _contract(pure: _Path, *, in_operator: bool) -> Kind:
         kinds.add("pypto-state")
     elif pure.name == "module_interfaces.yaml":
         kinds.add("pypto-interfaces")
+    elif pure.name in _PYPTO_KB:
+        kinds.add("pypto-kb")
     return Kind("yaml", frozenset(kinds))
 
 

@@ -1,7 +1,7 @@
 """What a check gets to look at.
 
-An *item* check sees one definition, the file's integer constants (``syntax.cpp.constants``) that the
-definition names, and nothing else: its hits are kept for as long as those are unchanged, which is
+An *item* check sees one definition, the file's integer constants (``syntax.cpp.constants``, of PyPTO-Pro
+files ``syntax.py_values.constants``) that the definition names, and nothing else: its hits are kept for as long as those are unchanged, which is
 what makes a keystroke cheap.  A *file* check sees the
 file, a *project* check the operator.
 """

@@ -220,6 +220,10 @@ _NOTHING: Mapping[bytes, int] = {}
 
 def _around(file: File) -> tuple[Mapping[bytes, int], bool]:
     """The two things outside a definition an item check may look at: the file's constants, and its UB size."""
+    if file.language == "python" and "pypto-pro" in file.kind.names:
+        from opdev.syntax import py_values
+
+        return py_values.constants_by_word(file), False
     if file.language != "cpp":
         return _NOTHING, False
     from opdev.syntax.cpp import constants_by_word, has_large_ub
