@@ -68,6 +68,19 @@ def test_gate_4_opens_by_the_stand_in_and_says_so(tmp_path, backend):
     assert (found.state, found.simulated) == ("open", backend == "sim")
 
 
+@pytest.mark.parametrize("backend", ["sim", "npu"])
+def test_what_ran_on_the_stand_in_alone_is_not_delivered(tmp_path, backend):
+    op = finished(tmp_path, "allgather")
+    record(op, "build", "smoke", "matrix", backend=backend)
+
+    check = next(c for c in gate(evidence(op), "7").checks if c.id == "hardware-evidence")
+
+    assert check.state == ("failed" if backend == "sim" else "ok")
+    if backend == "sim":
+        assert check.detail["en"] == "code and build · correctness passed on the CPU stand-in only"
+        assert "opdev run 3; opdev run 4" in check.opens["en"]
+
+
 def test_hardware_after_the_stand_in_is_hardware(tmp_path):
     op = copied(tmp_path, "allgather")
     record(op, "build", "smoke")

@@ -13,7 +13,9 @@ from itertools import chain
 from opdev.phases import code, correctness, design, holes, intake, perf_gate, review, rounds, tests, torch
 from opdev.phases.evidence import Evidence
 from opdev.phases.graph import BY_ID, ORDER, skipped
-from opdev.phases.model import Check, Gate, gate_of
+from opdev.phases.model import Check, Gate, Title, gate_of
+
+_HARDWARE = Title("hardware-evidence", "实测证据", "evidence of hardware")
 
 _CHECKS: dict[str, Callable[[Evidence], Iterator[Check]]] = {
     "0": intake.checks,
@@ -35,7 +37,24 @@ def gate(evidence: Evidence, phase: str) -> Gate:
     why = skipped(evidence.flags).get(phase)
     if why is not None:
         return Gate(BY_ID[phase], "skipped", (), why)
-    return gate_of(BY_ID[phase], chain(_CHECKS[phase](evidence), holes.checks(evidence, phase)))
+    more = _hardware(evidence) if phase == "7" else ()
+    return gate_of(BY_ID[phase], chain(_CHECKS[phase](evidence), more, holes.checks(evidence, phase)))
+
+
+def _hardware(evidence: Evidence) -> Iterator[Check]:
+    """Nobody delivers what ran on the stand-in alone, performance wanted or not."""
+    simulated = [name for name in ("3", "4") if gate(evidence, name).simulated]
+    if not simulated:
+        yield _HARDWARE.ok(
+            {"zh": "编译与正确性不只靠模拟", "en": "build and correctness rest on more than the stand-in"}
+        )
+        return
+    names = {lang: " · ".join(BY_ID[name].title[lang] for name in simulated) for lang in ("zh", "en")}
+    phases = " ".join(f"opdev run {name};" for name in simulated).rstrip(";")
+    yield _HARDWARE.failed(
+        {"zh": f"{names['zh']} 只在 CPU 模拟环境上通过", "en": f"{names['en']} passed on the CPU stand-in only"},
+        {"zh": f"在有 NPU 的环境重跑：{phases}", "en": f"run it where there is an NPU: {phases}"},
+    )
 
 
 def before(evidence: Evidence, phase: str) -> list[Gate]:
