@@ -161,10 +161,16 @@ def trivial_write_back(context: Context) -> Iterator[Hit]:
 
 def _passed_on(context: Context, kernel: Kernel, name: str) -> bool:
     """Whether a tensor goes into a function that may write it."""
-    for call in py.all_calls(kernel.view):
-        if call.dotted.split(".")[0] == kernel.alias or call.dotted.split(".")[0] in kernel.tensors:
+    for at in kernel.view.find(name):
+        node = context.node_at(at, at + len(name))
+        parent = node.parent if node is not None else None
+        if parent is not None and parent.type == "keyword_argument" and parent.child_by_field_name("value") == node:
+            parent = parent.parent
+        if parent is None or parent.type != "argument_list" or parent.parent is None:
             continue
-        if any(context.text(a) == name for a in (*call.args, *call.keywords.values())):
+        callee = parent.parent.child_by_field_name("function")
+        root = context.text(callee).split(".")[0] if callee is not None else ""
+        if root != kernel.alias and root not in kernel.tensors:
             return True
     return False
 

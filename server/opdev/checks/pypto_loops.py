@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _TUNING = 7
 _LOOPS = re.compile(rb"(?<![\w.])(?:for|while)\b|\.loop(?:_unroll)?[ \t]*\(")
 _CALLS = re.compile(rb"(?<![\w.])(\w+)\.\w+(?:\.\w+)*[ \t]*\(")
+_ROOTS = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)(?:\.\w+)*[ \t]*\(")
 _MEASURING = re.compile(r"bench|perf|profil|warm")
 
 
@@ -180,16 +181,18 @@ def kernel_without_loop(context: Context) -> Iterator[Hit]:
     """A kernel that never loops, neither itself nor in what it calls."""
     if is_stub(context.file):
         return
-    for kernel in primary(context):
-        if _LOOPS.search(context.code, kernel.node.start_byte, kernel.node.end_byte):
-            continue
-        known = functions(context.file)
+    bare = [k for k in primary(context) if not _LOOPS.search(context.code, k.node.start_byte, k.node.end_byte)]
+    if not bare:
+        return
+    known = functions(context.file)
+    brought = {one.bound for one in py.imports(context) if one.module.split(".")[0] not in ("pypto", "torch", "math")}
+    dynamic = dynamic_names(context)
+    for kernel in bare:
         if any(
             _LOOPS.search(context.code, node.start_byte, node.end_byte)
             for node in reached(context.file, [kernel.node]).values()
-        ) or _calls_elsewhere(context, kernel, known):
+        ) or _calls_elsewhere(context, kernel, brought - known.keys()):
             continue
-        dynamic = dynamic_names(context)
         moving = any(is_dynamic(context.file, p.annotation, dynamic) for p in kernel.tensors.values())
         where = kernel.name_node
         key = "default" if moving else "static"
@@ -210,15 +213,10 @@ def primary(context: Context) -> list[Kernel]:
     return [kernel for kernel in every if kernel.name in called] or every
 
 
-def _calls_elsewhere(context: Context, kernel: Kernel, known: dict[str, Node]) -> bool:
+def _calls_elsewhere(context: Context, kernel: Kernel, brought: set[str]) -> bool:
     """Whether a kernel calls something imported that may well be where its loop is."""
-    brought = {one.bound for one in py.imports(context) if one.module.split(".")[0] not in ("pypto", "torch", "math")}
-    if not brought:
-        return False
-    words = re.findall(
-        rb"(?<![\w.])([A-Za-z_]\w*)(?:\.\w+)*[ \t]*\(", context.code[kernel.body.start_byte : kernel.body.end_byte]
-    )
-    return any(word.decode() in brought and word.decode() not in known for word in words)
+    body = context.code[kernel.body.start_byte : kernel.body.end_byte] if brought else b""
+    return any(word.decode() in brought for word in _ROOTS.findall(body))
 
 
 def launch_in_loop(context: Context) -> Iterator[Hit]:

@@ -208,27 +208,31 @@ def bypassed_kernel(context: Context) -> Iterator[Hit]:
     if context.project is None or _test(context) is None:
         return
     files = {f.path.rpartition("/")[2].removesuffix(".py"): f for f in context.project.files("pypto-impl")}
-    entries: dict[str, list[tuple[str, py.Call]]] = {}
+    entries: dict[str, dict[tuple[str, str], py.Call]] = {}
+    seen: set[tuple[str, str | None, str]] = set()
     for one in impl_imports(context.file):
+        if (one.module, one.name, one.bound) in seen:
+            continue
+        seen.add((one.module, one.name, one.bound))
         stem = one.module.rpartition(".")[2]
         if stem in files and one.name not in (None, "*"):
-            calls = (call for call in py.calls(context, one.bound) if call.dotted == one.bound)
-            first = next(calls, None)
-            if first is not None and one.name is not None:
-                entries.setdefault(stem, []).append((one.name, first))
+            for call in py.calls(context, one.bound):
+                if call.dotted == one.bound:
+                    entries.setdefault(stem, {}).setdefault((one.name or "", call.dotted), call)
+                    break
             continue
         stem = one.name or stem
         if stem in files:
             prefix = one.bound if one.name is not None or one.bound != one.module.split(".")[0] else one.module
             for name in functions(files[stem]):
-                call = next((c for c in py.calls(context, f"{prefix}.{name}") if c.dotted == f"{prefix}.{name}"), None)
-                if call is not None:
-                    entries.setdefault(stem, []).append((name, call))
+                call_ = next((c for c in py.calls(context, f"{prefix}.{name}") if c.dotted == f"{prefix}.{name}"), None)
+                if call_ is not None:
+                    entries.setdefault(stem, {}).setdefault((name, call_.dotted), call_)
     for stem, called in entries.items():
         file = files[stem]
-        known = [(name, call) for name, call in called if name in functions(file)]
-        if not any(_reaches(file, name) for name, _ in known):
-            yield from (_bypass(file, name, call) for name, call in known)
+        known = {key: call for key, call in called.items() if key[0] in functions(file)}
+        if not any(_reaches(file, name) for name in {name for name, _ in known}):
+            yield from (_bypass(file, name, call) for (name, _), call in known.items())
 
 
 def _reaches(file: File, name: str) -> bool:
