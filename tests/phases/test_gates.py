@@ -328,6 +328,7 @@ def test_every_check_is_tried(tmp_path):
         ("5", "review-rules"),
         ("6", "perf-rules"),
         ("7", "review-rules"),
+        ("7", "hardware-evidence"),
     }
     assert there - tried - also == set()
 
