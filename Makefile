@@ -10,21 +10,25 @@ SARIF := $(VENV)/share/sarif-2.1.0.json
 SARIF_PACKAGE := @microsoft/jest-sarif@1.0.0-beta.0
 JOBS ?= 2
 CLIENT := client-vscode/node_modules/.package-lock.json
+WHEELS := client-vscode/wheels/manifest.json
+# What our own wheel is made of.
+SHIPPED := $(shell find server rules templates commands -type f -not -path '*/__pycache__/*' -not -name '* *')
+TARGET := linux-$(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x64)
 
-.PHONY: demo test lint bench wheel vsix system clean
+.PHONY: demo test lint bench wheel vsix vsix-here vsix-universal system clean
 
 demo: system-demo $(VENV)/.opdev-run
 	@BIN=$(BIN) bash tests/corpus/demo.sh
 
-test: system $(STAMP) $(SARIF) lint
+test: system $(STAMP) $(SARIF) $(WHEELS) lint
 	$(BIN)/opdev rule test
 	cd client-vscode && npm test --silent
 	bash tests/e2e/vscode/tools.sh >/dev/null
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -q
 
 lint: $(STAMP) $(CLIENT)
-	$(BIN)/ruff check server tests
-	$(BIN)/ruff format --check server tests
+	$(BIN)/ruff check server tests client-vscode/tools
+	$(BIN)/ruff format --check server tests client-vscode/tools
 	$(BIN)/mypy
 	cd client-vscode && npm run --silent types && npm run --silent lint
 
@@ -35,9 +39,19 @@ bench: $(STAMP)
 wheel: $(STAMP)
 	$(BIN)/python -m build --wheel --no-isolation
 
-# The VS Code extension, as users install it.
-vsix: $(CLIENT)
-	cd client-vscode && npm run --silent package
+# The VS Code extension, as users install it: for this platform with all wheels inside, and a small one for all others.
+vsix: vsix-here vsix-universal
+
+vsix-here: $(CLIENT) $(WHEELS)
+	cd client-vscode && npm run --silent package -- --target $(TARGET)
+
+vsix-universal: $(CLIENT)
+	cd client-vscode && npm run --silent package -- --ignoreFile .vscodeignore-universal
+
+# What the extension makes its own Python environment of. Only what changed is fetched again.
+$(WHEELS): client-vscode/tools/wheels.py pyproject.toml $(SHIPPED) | $(STAMP)
+	$(BIN)/python client-vscode/tools/wheels.py
+	@touch $@
 
 $(CLIENT): client-vscode/package-lock.json
 	cd client-vscode && npm ci --silent

@@ -41,6 +41,7 @@ const tests = {
   target: 'node20',
   // Without an editor, what needs one gets a small stand-in.
   alias: { vscode: './test/vscode.ts' },
+  external: ['typescript'],
 };
 
 const wanted = has('--tests') ? [tests] : [extension, webviews].filter((one) => one.entryPoints.length);

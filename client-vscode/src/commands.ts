@@ -2,13 +2,15 @@
 import * as vscode from 'vscode';
 import { debugInformation } from './debugInformation';
 import { log } from './log';
+import type { Setup } from './python/setup';
 import type { Server } from './server/server';
 
-export function registerCommands(context: vscode.ExtensionContext, server: Server): vscode.Disposable {
+export function registerCommands(context: vscode.ExtensionContext, server: Server, setup: Setup): vscode.Disposable {
   const commands: Record<string, () => unknown> = {
     'opdev.restart': () => server.restart(),
     'opdev.showLog': () => log().show(),
     'opdev.choosePython': choosePython,
+    'opdev.setUp': () => setup.make(),
     'opdev.debugInformation': () => debugInformation(context, server),
     'opdev.fixAll': fixAll,
   };

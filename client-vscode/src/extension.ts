@@ -5,37 +5,45 @@ import { log } from './log';
 import { Store } from './operators/store';
 import { operatorsView } from './operators/tree';
 import { panels } from './panels/panels';
-import { places } from './places';
+import { managedFolder, places } from './places';
+import { bundle, home } from './python/managed';
+import { Setup } from './python/setup';
 import { registerRunCommands } from './runs/commands';
 import { runLogs } from './runs/logs';
+import { timeBudget } from './server/budget';
+import { reactions } from './server/reactions';
 import { Server } from './server/server';
+import { tellTrouble } from './server/trouble';
 import { statusItem } from './status';
+import { testExplorer } from './testing/explorer';
 
 let server: Server | undefined;
 
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  const made = new Server(() => places(context));
+export function activate(context: vscode.ExtensionContext): void {
+  const found = bundle(context.extensionPath);
+  const own = home(managedFolder(context), (context.extension.packageJSON as { version: string }).version, found);
+  const made = new Server(() => places(own));
   server = made;
   const store = new Store(made);
+  const setup = new Setup(made, own, found);
   context.subscriptions.push(
     log(),
     made,
     statusItem(made),
-    registerCommands(context, made),
+    timeBudget(made),
+    tellTrouble(made),
+    made.onChanged((health) => setup.heard(health)),
+    registerCommands(context, made, setup),
     store,
     operatorsView(store),
     runLogs(made, store),
     panels(context, made, store),
     registerRunCommands(made, store),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void made.refresh(true)),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => void made.refresh()),
-    vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration('opdev.python')) {
-        void made.refresh();
-      }
-    }),
+    testExplorer(made, store),
+    reactions(made),
   );
-  await made.refresh();
+  // Not waited for: the editor shows what an extension brings only once its activation has ended.
+  void made.refresh();
 }
 
 export async function deactivate(): Promise<void> {

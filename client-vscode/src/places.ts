@@ -2,14 +2,15 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Places } from './python/candidates';
-import { interpreter } from './python/candidates';
+import type { Home } from './python/managed';
+import { isReady, ownInterpreter } from './python/managed';
 
-/** The environment the extension makes for itself. */
-export function managedEnvironment(context: vscode.ExtensionContext): string {
+/** Where the extension makes environments for itself. */
+export function managedFolder(context: vscode.ExtensionContext): string {
   return path.join(context.globalStorageUri.fsPath, 'python');
 }
 
-export function places(context: vscode.ExtensionContext): Places {
+export function places(own: Home): Places {
   const windows = process.platform === 'win32';
   return {
     setting: vscode.workspace.getConfiguration('opdev').get('python', ''),
@@ -17,7 +18,7 @@ export function places(context: vscode.ExtensionContext): Places {
       .filter((folder) => folder.uri.scheme === 'file')
       .map((folder) => folder.uri.fsPath),
     path: (process.env.PATH ?? '').split(path.delimiter).filter(Boolean),
-    managed: interpreter(managedEnvironment(context), windows),
+    managed: isReady(own) ? ownInterpreter(own, windows) : null,
     trusted: vscode.workspace.isTrusted,
     windows,
   };

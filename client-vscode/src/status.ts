@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Health, Server } from './server/server';
 
-const SELECTOR: vscode.DocumentSelector = [
+export const SELECTOR: vscode.DocumentSelector = [
   { language: 'cpp' },
   { language: 'python' },
   { language: 'markdown' },
@@ -56,7 +56,7 @@ function view(health: Health): View {
         detail: vscode.l10n.t('no Python with opdev found'),
         severity: Error,
         busy: false,
-        command: { command: 'opdev.choosePython', title: vscode.l10n.t('Set up') },
+        command: { command: 'opdev.setUp', title: vscode.l10n.t('Set up') },
       };
     case 'failed':
       return { text: 'opdev', detail: health.reason, severity: Error, busy: false, command: restart };

@@ -44,3 +44,7 @@ test('nothing inside an untrusted workspace is run, not even through PATH', () =
 test('a folder beside the workspace is not in it', () => {
   assert.ok(pythons({ trusted: false, path: ['/w/ops2/bin'] }).includes('path:/w/ops2/bin/python3'));
 });
+
+test('an own environment that is not there is no candidate', () => {
+  assert.ok(!pythons({ managed: null }).some((one) => one.startsWith('managed:')));
+});

@@ -31,6 +31,7 @@ test('only the last line of the output counts', () => {
   assert.deepEqual(read('a banner\n{"python": "3.11.2", "opdev": "0.1.0"}\n', ['-I']), {
     python: '3.11.2',
     opdev: '0.1.0',
+    prefix: '',
     options: ['-I'],
   });
   assert.equal(read('{"python": 3}', []), null);

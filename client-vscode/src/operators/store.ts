@@ -20,6 +20,8 @@ export class Store implements vscode.Disposable {
   private readonly events = new vscode.EventEmitter<RunEventParams>();
   private readonly byRoot = new Map<string, OperatorStatus>();
   private readonly soon = new Map<string, NodeJS.Timeout>();
+  /** The last event of each run that goes on. */
+  private readonly seen = new Map<string, number>();
   failed: readonly Failure[] = [];
   /** Whether the server has answered at least once. */
   known = false;
@@ -29,6 +31,7 @@ export class Store implements vscode.Disposable {
   readonly onRunEvents = this.events.event;
 
   constructor(private readonly server: Server) {
+    server.known = () => Object.fromEntries(this.seen);
     server.attach((client) => this.listen(client));
   }
 
@@ -100,6 +103,12 @@ export class Store implements vscode.Disposable {
   }
 
   private heard(params: RunEventParams): void {
+    const last = params.events.at(-1)?.seq;
+    if (ended(params.state)) {
+      this.seen.delete(params.run);
+    } else if (last !== undefined) {
+      this.seen.set(params.run, Math.max(last, this.seen.get(params.run) ?? -1));
+    }
     this.events.fire(params);
     if (params.events.some((event) => TELLING.has(event.type)) || ended(params.state)) {
       this.later(params.root, SOON_MS);

@@ -1,4 +1,5 @@
 // The events of one run (or of whatever runs last) in order, from the past and live, none twice and none lost.
+import { log, messageOf } from '../log';
 import type { Store } from '../operators/store';
 import type { RunEvent, RunEventParams, RunEventsResult, RunState } from '../protocol';
 import type { Server } from '../server/server';
@@ -18,7 +19,10 @@ export class Feed {
   private filling = false;
   /** How often the record was asked for; one more than was answered: it has to be read once more. */
   private wanted = 0;
-  private readonly heard: { dispose(): void };
+  /** Whether the page is there; the server may come later, and another one after it. */
+  private ready = false;
+  private begun = false;
+  private readonly heard: { dispose(): void }[];
 
   constructor(
     private readonly server: Server,
@@ -27,21 +31,41 @@ export class Feed {
     private readonly listener: Listener,
   ) {
     this.run = target.run;
-    this.heard = store.onRunEvents((params) => this.live(params));
+    this.heard = [
+      store.onRunEvents((params) => this.live(params)),
+      server.onChanged((health) => {
+        if (health.kind === 'running' && this.ready) {
+          void (this.begun ? this.again() : this.begin()).catch((error: unknown) => log().warn(messageOf(error)));
+        }
+      }),
+    ];
   }
 
   dispose(): void {
-    this.heard.dispose();
+    for (const one of this.heard) {
+      one.dispose();
+    }
   }
 
-  /** From the beginning: what is on record, then what comes. */
+  /** From the beginning: what is on record, then what comes. Without a server as soon as there is one. */
   async begin(): Promise<void> {
+    this.ready = true;
+    if (!this.server.client) {
+      return;
+    }
+    this.begun = true;
     const history = await this.store.history(this.target.root);
     this.run = this.target.run ?? history[0]?.run ?? null;
     const record = history.find((one) => one.run === this.run);
     this.last = -1;
     this.listener.begins(this.run, record?.backend === 'sim');
     await this.fill();
+  }
+
+  /** Another server: what happened between the two is on record. */
+  private async again(): Promise<void> {
+    const newest = this.target.run ?? (await this.store.history(this.target.root))[0]?.run ?? null;
+    await (newest === this.run ? this.fill() : this.begin());
   }
 
   private live(params: RunEventParams): void {
@@ -68,7 +92,7 @@ export class Feed {
     const fresh = events.filter((event) => event.seq > this.last);
     const first = fresh[0];
     if (first && first.seq > this.last + 1) {
-      void this.fill();
+      this.fill().catch((error: unknown) => log().warn(messageOf(error)));
       return;
     }
     this.last = fresh.at(-1)?.seq ?? this.last;

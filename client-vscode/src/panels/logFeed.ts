@@ -54,7 +54,11 @@ export class LogFeed {
     try {
       for (const name of [...this.grown]) {
         this.grown.delete(name);
-        await this.follow(name);
+        await this.follow(name).catch((error: unknown) => {
+          // A server that died: the next one has it.
+          this.grown.add(name);
+          throw error;
+        });
       }
     } catch (error) {
       log().warn(`opdev/runLog: ${messageOf(error)}`);

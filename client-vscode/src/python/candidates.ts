@@ -15,8 +15,8 @@ export interface Places {
   readonly folders: readonly string[];
   /** Folders of `PATH`. */
   readonly path: readonly string[];
-  /** The interpreter of the environment the extension made for itself. */
-  readonly managed: string;
+  /** The interpreter of the environment the extension made for itself; null while it has none. */
+  readonly managed: string | null;
   /** Whether the workspace may name programs to run. */
   readonly trusted: boolean;
   readonly windows: boolean;
@@ -30,22 +30,26 @@ const ENVIRONMENTS = ['.venv', 'venv', 'env'];
  */
 export function candidates(places: Places): Candidate[] {
   const setting = places.setting.trim();
-  const own: Candidate = { python: places.managed, origin: 'managed' };
   if (setting) {
     return [{ python: resolve(setting, places), origin: 'setting' }];
   }
   const inside = places.trusted
     ? places.folders.flatMap((folder) => ENVIRONMENTS.map((name) => interpreter(path.join(folder, name), places.windows)))
     : [];
-  const names = places.windows ? ['python.exe', 'python3.exe'] : ['python3', 'python'];
-  const outside = places.path
-    .filter((folder) => path.isAbsolute(folder) && (places.trusted || !isBelow(folder, places.folders)))
-    .flatMap((folder) => names.map((name) => path.join(folder, name)));
   return [
     ...inside.map((python): Candidate => ({ python, origin: 'workspace' })),
-    ...[...new Set(outside)].map((python): Candidate => ({ python, origin: 'path' })),
-    own,
+    ...pathCandidates(places).map((python): Candidate => ({ python, origin: 'path' })),
+    ...(places.managed === null ? [] : [{ python: places.managed, origin: 'managed' } as const]),
   ];
+}
+
+/** Interpreters on PATH by these names. Folders of a workspace nobody trusts are left out, and relative ones always. */
+export function pathCandidates(places: Places, names?: readonly string[]): string[] {
+  const wanted = names ?? (places.windows ? ['python.exe', 'python3.exe'] : ['python3', 'python']);
+  const outside = places.path
+    .filter((folder) => path.isAbsolute(folder) && (places.trusted || !isBelow(folder, places.folders)))
+    .flatMap((folder) => wanted.map((name) => path.join(folder, name)));
+  return [...new Set(outside)];
 }
 
 /** The interpreter of an environment. */

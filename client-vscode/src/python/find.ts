@@ -1,4 +1,4 @@
-// The interpreter the server runs with: the first candidate that has opdev.
+// The interpreter the server runs with: the first candidate that has an opdev this client can talk to.
 import { existsSync } from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
@@ -6,6 +6,7 @@ import type { Candidate, Places } from './candidates';
 import { candidates } from './candidates';
 import type { Answer } from './probe';
 import { probe } from './probe';
+import { compare, OLDEST_OPDEV } from './version';
 
 export interface Tried {
   readonly candidate: Candidate;
@@ -37,17 +38,18 @@ export async function find(places: Places): Promise<Found | NotFound> {
     // Not in the workspace: a folder nobody trusts must not decide what is imported.
     const answer = await probe(candidate.python, os.tmpdir());
     tried.push({ candidate, answer });
-    if (answer?.opdev) {
+    if (answer?.opdev && compare(answer.opdev, OLDEST_OPDEV) >= 0) {
       return { candidate, answer, tried };
     }
   }
   return { candidate: null, tried };
 }
 
-/** What two answers must have in common for a running server to stay. */
+/** What two answers must have in common for a running server to stay: the environment, by whatever name it was found. */
 export function sameServer(one: Found, other: Found): boolean {
   return (
-    one.candidate.python === other.candidate.python &&
+    one.answer.prefix === other.answer.prefix &&
+    one.answer.python === other.answer.python &&
     one.answer.opdev === other.answer.opdev &&
     one.answer.options.join(' ') === other.answer.options.join(' ')
   );

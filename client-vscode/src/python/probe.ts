@@ -6,6 +6,8 @@ export interface Answer {
   readonly python: string;
   /** opdev's version; null where it is not installed. */
   readonly opdev: string | null;
+  /** The environment it belongs to: two names of one interpreter have the same. */
+  readonly prefix: string;
   /** Options to start it with: isolated where that works. */
   readonly options: readonly string[];
 }
@@ -18,7 +20,7 @@ const ASK = [
   "    found = version('opdev') if importlib.util.find_spec('opdev') else None",
   'except Exception:',
   '    found = None',
-  "print(json.dumps({'python': '.'.join(map(str, sys.version_info[:3])), 'opdev': found}))",
+  "print(json.dumps({'python': '.'.join(map(str, sys.version_info[:3])), 'opdev': found, 'prefix': sys.prefix}))",
 ].join('\n');
 const PATIENCE_MS = 10_000;
 
@@ -50,7 +52,8 @@ export function read(stdout: string, options: readonly string[]): Answer | null 
       return null;
     }
     const opdev = 'opdev' in said && typeof said.opdev === 'string' ? said.opdev : null;
-    return { python: said.python, opdev, options };
+    const prefix = 'prefix' in said && typeof said.prefix === 'string' ? said.prefix : '';
+    return { python: said.python, opdev, prefix, options };
   } catch {
     return null;
   }

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type {
   ClientCapabilities,
   CloseHandlerResult,
+  DiagnosticCollectionProvider,
   ErrorHandlerResult,
   LanguageClientOptions,
   ServerOptions,
@@ -10,21 +11,21 @@ import type {
 } from 'vscode-languageclient/node';
 import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn } from 'vscode-languageclient/node';
 import { log } from '../log';
-import type { Found } from '../python/find';
-import type { Crashes } from './crashes';
 import { initializationOptions } from './options';
 
 const LANGUAGES = [
   'cpp', 'c', 'cuda-cpp', 'python', 'shellscript', 'cmake', 'markdown', 'json', 'jsonc', 'yaml', 'toml', 'log', 'ascendc',
 ];
 
-/** Says which of the server's own messages this client takes. */
+/** Says which of the server's own messages this client takes, and which events of runs it has already. */
 class Experimental implements StaticFeature {
+  constructor(private readonly known: () => Record<string, number>) {}
+
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const before: unknown = capabilities.experimental;
     capabilities.experimental = {
       ...(typeof before === 'object' ? before : {}),
-      opdev: { operatorsChanged: true, runEvents: true },
+      opdev: { operatorsChanged: true, runEvents: { after: this.known() } },
     };
   }
 
@@ -41,15 +42,21 @@ class Experimental implements StaticFeature {
   }
 }
 
-/** A client for the server of `found`; not started yet. `gaveUp` is called when it will not be started again. */
-export function makeClient(found: Found, crashes: Crashes, gaveUp: (reason: string) => void): LanguageClient {
-  const run = {
-    command: found.candidate.python,
-    args: [...found.answer.options, '-m', 'opdev.lsp', '--stdio'],
-    // In its own group it would outlive the editor; the server watches its parent anyway.
-    options: { env: { ...process.env, PYTHONUTF8: '1' } },
-  };
-  const server: ServerOptions = { run, debug: run };
+/** What a client tells while it lives. */
+export interface Life {
+  /** The server ended though nobody asked it to. */
+  died(): void;
+  /** How long a document's own findings took. */
+  took(uri: vscode.Uri, milliseconds: number): void;
+}
+
+/** A client for the server that `start` starts; not started yet. It never starts another one by itself. */
+export function makeClient(
+  start: ServerOptions & (() => Promise<unknown>),
+  diagnostics: DiagnosticCollectionProvider,
+  known: () => Record<string, number>,
+  life: Life,
+): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: [
       ...LANGUAGES.map((language) => ({ scheme: 'file', language })),
@@ -59,19 +66,26 @@ export function makeClient(found: Found, crashes: Crashes, gaveUp: (reason: stri
     outputChannel: log(),
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     progressOnInitialization: false,
+    diagnosticCollectionProvider: diagnostics,
     errorHandler: {
-      error: (): ErrorHandlerResult => ({ action: ErrorAction.Continue }),
+      error: (): ErrorHandlerResult => ({ action: ErrorAction.Continue, handled: true }),
       closed: (): CloseHandlerResult => {
-        const reason = vscode.l10n.t('the server ended unexpectedly');
-        if (crashes.note(reason, Date.now())) {
-          return { action: CloseAction.Restart, handled: true };
-        }
-        gaveUp(reason);
+        life.died();
         return { action: CloseAction.DoNotRestart, handled: true };
       },
     },
+    middleware: {
+      provideDiagnostics: async (document, previous, token, next) => {
+        const began = performance.now();
+        const report = await next(document, previous, token);
+        if (!token.isCancellationRequested) {
+          life.took('uri' in document ? document.uri : document, performance.now() - began);
+        }
+        return report;
+      },
+    },
   };
-  const client = new LanguageClient('opdev', 'opdev', server, options);
-  client.registerFeature(new Experimental());
+  const client = new LanguageClient('opdev', 'opdev', start, options);
+  client.registerFeature(new Experimental(known));
   return client;
 }

@@ -4,6 +4,11 @@ export class Serial {
   private running: Promise<void> | undefined;
   private waiting: (() => Promise<void>) | undefined;
 
+  /** Whether something newer waits for what runs now to end. */
+  get superseded(): boolean {
+    return this.waiting !== undefined;
+  }
+
   /** Runs `work` when what runs now has ended; what waited before it is dropped. Never rejects. */
   request(work: () => Promise<void>): Promise<void> {
     this.waiting = work;

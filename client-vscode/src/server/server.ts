@@ -1,14 +1,16 @@
-// The server's life: found, started, and started anew only when that would change anything.
+// The server's life: found, started, and started anew only when that would change anything, or when it died.
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { State } from 'vscode-languageclient/node';
 import { log, messageOf } from '../log';
+import type { Places } from '../python/candidates';
 import type { Found, NotFound } from '../python/find';
 import { find, sameServer } from '../python/find';
 import { makeClient } from './client';
 import { Crashes } from './crashes';
+import { KeptDiagnostics } from './diagnostics';
+import { ServerProcess } from './process';
 import { Serial } from './serial';
-import type { Places } from '../python/candidates';
 
 export type Health =
   | { readonly kind: 'starting' }
@@ -25,14 +27,31 @@ export interface Part {
 /** Sets up what depends on a running client; disposed with it. */
 export type Attach = (client: LanguageClient) => Part;
 
+interface Current {
+  readonly client: LanguageClient;
+  readonly process: ServerProcess;
+  readonly found: Found;
+  readonly parts: Part[];
+}
+
+const PATIENCE_MS = 60_000;
+const GOODBYE_MS = 5_000;
+
 export class Server implements vscode.Disposable {
   private readonly serial = new Serial();
   private readonly changed = new vscode.EventEmitter<Health>();
+  private readonly timed = new vscode.EventEmitter<{ uri: vscode.Uri; milliseconds: number }>();
+  private readonly diagnostics = new KeptDiagnostics();
   private readonly attachments: Attach[] = [];
-  private current: { client: LanguageClient; found: Found; parts: Part[] } | undefined;
+  private current: Current | undefined;
+  private always = false;
   private now: Health = { kind: 'stopped' };
   readonly crashes = new Crashes();
   readonly onChanged = this.changed.event;
+  /** How long the findings of a document took. */
+  readonly onTimed = this.timed.event;
+  /** The last event of each run the client has, for the next server. */
+  known: () => Record<string, number> = () => ({});
 
   constructor(private readonly places: () => Places) {}
 
@@ -55,14 +74,22 @@ export class Server implements vscode.Disposable {
 
   /** Looks for the environment anew, and starts the server if that gives another answer (or `always`). */
   refresh(always = false): Promise<void> {
+    this.always ||= always;
     return this.serial.request(async () => {
       const result = await find(this.places());
+      if (this.serial.superseded) {
+        // Whoever asked meanwhile gets an answer to what is true now, and one start is enough.
+        return;
+      }
+      const wanted = this.always;
+      this.always = false;
       if (!result.candidate) {
         await this.end();
+        this.diagnostics.drop();
         this.say({ kind: 'missing', result });
         return;
       }
-      if (!always && this.current && this.now.kind === 'running' && sameServer(this.current.found, result)) {
+      if (!wanted && this.current && this.now.kind === 'running' && sameServer(this.current.found, result)) {
         return;
       }
       await this.end();
@@ -79,37 +106,64 @@ export class Server implements vscode.Disposable {
   stop(): Promise<void> {
     return this.serial.request(async () => {
       await this.end();
+      this.diagnostics.drop();
       this.say({ kind: 'stopped' });
     });
   }
 
   dispose(): void {
     this.changed.dispose();
+    this.timed.dispose();
+    this.diagnostics.dispose();
   }
 
   private async start(found: Found): Promise<void> {
     this.say({ kind: 'starting' });
     log().info(`starting ${found.candidate.python} (${found.candidate.origin}), opdev ${found.answer.opdev ?? '?'}`);
-    const client = makeClient(found, this.crashes, (reason) => this.say({ kind: 'failed', reason }));
-    const running: Health = { kind: 'running', found, version: found.answer.opdev ?? '' };
-    const parts: Part[] = [
-      client.onDidChangeState((event) => {
-        // A server that was started again by itself.
-        if (event.newState === State.Running && this.current?.client === client) {
-          this.say(running);
-        }
-      }),
-    ];
-    this.current = { client, found, parts };
+    const process = new ServerProcess(found);
+    const client = makeClient(() => process.start(), this.diagnostics, this.known, {
+      died: () => this.died(current),
+      took: (uri, milliseconds) => this.timed.fire({ uri, milliseconds }),
+    });
+    const current: Current = { client, process, found, parts: [] };
+    this.current = current;
     try {
-      await client.start();
+      await within(client.start(), PATIENCE_MS);
     } catch (error) {
+      process.kill();
       log().error(`the server did not start: ${messageOf(error)}`);
-      this.say({ kind: 'failed', reason: messageOf(error) });
+      if (this.current === current && this.now.kind === 'starting') {
+        // One that ended while it started was noted as dead already.
+        this.died(current);
+      }
       return;
     }
-    parts.push(...this.attachments.map((part) => part(client)));
-    this.say(running);
+    if (client.state !== State.Running) {
+      return;
+    }
+    this.diagnostics.release();
+    current.parts.push(...this.attachments.map((part) => part(client)));
+    this.say({ kind: 'running', found, version: found.answer.opdev ?? '' });
+  }
+
+  /** It ended by itself: another one is started, unless that happens all the time. */
+  private died(dead: Current): void {
+    if (this.current !== dead) {
+      return;
+    }
+    this.current = undefined;
+    this.diagnostics.hold();
+    detach(dead);
+    const reason = vscode.l10n.t('the server ended unexpectedly');
+    const again = this.crashes.note(reason, Date.now());
+    void dead.process.end().then((how) => log().warn(`the server ended: ${how}; ${again ? 'it is started again' : 'it is left alone'}`));
+    if (again) {
+      this.say({ kind: 'starting' });
+      void this.refresh(true);
+    } else {
+      this.diagnostics.drop();
+      this.say({ kind: 'failed', reason });
+    }
   }
 
   private async end(): Promise<void> {
@@ -118,18 +172,31 @@ export class Server implements vscode.Disposable {
     if (!ending) {
       return;
     }
-    for (const part of ending.parts) {
-      part.dispose();
-    }
+    detach(ending);
     try {
-      await ending.client.dispose(5_000);
+      await ending.client.dispose(GOODBYE_MS);
     } catch (error) {
       log().warn(`the server did not stop in time: ${messageOf(error)}`);
     }
+    ending.process.kill();
   }
 
   private say(health: Health): void {
     this.now = health;
     this.changed.fire(health);
   }
+}
+
+function detach(one: Current): void {
+  for (const part of one.parts.splice(0)) {
+    part.dispose();
+  }
+}
+
+function within<T>(work: Promise<T>, milliseconds: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${milliseconds / 1000} s`)), milliseconds);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -51,9 +51,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def extension() -> Path:
+def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The .vsix of this tree."""
-    return vsix()
+    return vsix(tmp_path_factory.mktemp("vsix"))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,62 @@
+// Runs a program to its end, in a group of its own, so that nothing of it stays when the user changes their mind.
+import { spawn } from 'node:child_process';
+
+export interface Ran {
+  /** Null: it was ended by a signal, or could not be started. */
+  readonly status: number | null;
+  /** Both streams as they came, the end of them where that is very much. */
+  readonly output: string;
+}
+
+export interface Options {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+const MOST = 100_000;
+
+/** Never rejects but for an abort: then with the signal's reason, when the program has ended. */
+export function program(file: string, words: readonly string[], options: Options): Promise<Ran> {
+  const { signal, cwd, env } = options;
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(reason(signal));
+      return;
+    }
+    const group = process.platform !== 'win32';
+    const child = spawn(file, words, { cwd, env, detached: group, windowsHide: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const hear = (data: Buffer): void => {
+      output = (output + data.toString('utf8')).slice(-MOST);
+    };
+    const stop = (): void => {
+      try {
+        if (group && child.pid !== undefined) {
+          process.kill(-child.pid, 'SIGKILL');
+        } else {
+          child.kill('SIGKILL');
+        }
+      } catch {
+        // It has ended already.
+      }
+    };
+    const end = (ran: Ran): void => {
+      signal.removeEventListener('abort', stop);
+      if (signal.aborted) {
+        reject(reason(signal));
+      } else {
+        resolve(ran);
+      }
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.on('error', (error) => end({ status: null, output: output + error.message }));
+    child.on('close', (status) => end({ status, output }));
+    signal.addEventListener('abort', stop);
+  });
+}
+
+function reason(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error('aborted');
+}
