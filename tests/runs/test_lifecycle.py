@@ -358,3 +358,14 @@ def test_a_folder_that_cannot_be_a_place_is_said(make):
     _, found = op.go(python="/nowhere/python")
 
     assert of(found, "step-started")[0]["task"] == "01-configure"
+
+
+def test_modules_of_the_operator_stand_in_for_none_of_ours(make):
+    op = make()
+    for name in ("json.py", "yaml.py", "opdev.py"):
+        (op.root / name).write_text("raise SystemExit('not this one')\n")
+
+    _, found = op.go()
+
+    assert {e["result"] for e in of(found, "step-ended")} == {"pass"}
+    assert "clangd" in of(found, "step-ended")[-1]["task"]

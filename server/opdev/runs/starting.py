@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 
+from opdev import ourselves
 from opdev.runs import process, status, store
 from opdev.runs.plan import Plan
 from opdev.runs.status import Status
@@ -37,7 +37,7 @@ def start(plan: Plan, *, lifeline: bool) -> Started:
     for old in store.runs(plan.root)[-20:]:
         store.mend(old)
     run = store.create(plan.root, plan.data())
-    argv = [sys.executable, "-m", "opdev.runs.runner", run.folder]
+    argv = ourselves.argv("opdev.runs.runner", [run.folder])
     first = Status(
         id=run.id, state="starting", operator=os.path.basename(plan.root), root=plan.root, request=plan.request, executor=plan.executor,
         backend="sim" if plan.executor == "sim" else "npu", started=time.time(), runner=process.identity(), n_pes=plan.pes,

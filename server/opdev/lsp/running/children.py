@@ -1,8 +1,4 @@
-"""Calling ``opdev …`` as a child: the same program as in CI, with pipes and a process group of its own.
-
-The child gets this server's import path before it imports anything, so that neither its working folder nor the
-user's ``PYTHONPATH`` can put another ``yaml.py`` in the way.
-"""
+"""Calling ``opdev …`` as a child: the same program as in CI, with pipes and a process group of its own."""
 
 from __future__ import annotations
 
@@ -10,11 +6,10 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_CODE = r"import sys; sys.path[:] = sys.argv.pop(1).split('\n'); from opdev.cli import main; sys.exit(main())"
+from opdev import ourselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +21,10 @@ class Done:
     err: str
 
 
-def argv(words: Sequence[str]) -> list[str]:
-    """The command line of ``opdev WORDS…``."""
-    isolated = ["-I"] if sys.flags.isolated else []
-    return [sys.executable, *isolated, "-c", _CODE, "\n".join(sys.path), *words]
-
-
 async def call(words: Sequence[str], cwd: str, patience: float, said: bytes = b"") -> Done:
     """Run it to its end; TimeoutError after ``patience`` seconds.  Cancelled or late, its whole group is ended."""
     child = await asyncio.create_subprocess_exec(
-        *argv(words), cwd=cwd, start_new_session=os.name == "posix",
+        *ourselves.argv("opdev.cli", words), cwd=cwd, start_new_session=os.name == "posix",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:

@@ -81,7 +81,9 @@ class Sim:
     def command(self, job: Job) -> Command:
         env = {**self.environment(), **job.env}
         # CANN's and SHMEM's own scripts are what the stand-in is in place of.
-        return self.place.command(replace(job, argv=self._argv(job), env=env, source=()))
+        # The build is a module of ours: where it runs, no file of the user may stand in for another one.
+        cwd = "/" if job.sim == "build" else job.cwd
+        return self.place.command(replace(job, argv=self._argv(job), cwd=cwd, env=env, source=()))
 
     def shown(self, job: Job) -> list[str]:
         return self.place.shown(replace(job, argv=self._argv(job)))
