@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,13 @@ RUN_BAD = 'IPPORT="tcp://127.0.0.1:27010"\necho "$IPPORT"\n'
 @pytest.fixture(autouse=True, scope="session")
 def _cache(tmp_path_factory):
     patch = pytest.MonkeyPatch()
-    patch.setenv("OPDEV_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    cache = tmp_path_factory.mktemp("cache")
+    # What the stand-in compiles goes by content: the workers of one session share it.
+    base = tmp_path_factory.getbasetemp()
+    compiled = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "compiled"
+    compiled.mkdir(exist_ok=True)
+    (cache / "sim").symlink_to(compiled)
+    patch.setenv("OPDEV_CACHE_DIR", str(cache))
     for name in ("LC_ALL", "LC_MESSAGES", "OPDEV_LANG", "FORCE_COLOR"):
         patch.delenv(name, raising=False)
     patch.setenv("LANG", "C.UTF-8")

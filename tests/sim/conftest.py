@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from opdev.sim.root import root as make_root
 from opdev.sim.tools import MissingToolError, find_tools
 
 NATIVE = Path(__file__).parent / "native"
-FLAGS = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread")
+FLAGS = ("-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-pthread")
 FIELD = re.compile(r"(\w+)=(\S+)")
 
 
@@ -81,6 +83,21 @@ class Native:
         return Outcome([p.returncode for p in processes], [o for o, _ in said], [e for _, e in said])
 
 
+@contextmanager
+def alone():
+    """One worker compiles, the others wait for what it made."""
+    sim_cache().mkdir(parents=True, exist_ok=True)
+    with (sim_cache() / "tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="session")
+def one_at_a_time():
+    """``with one_at_a_time():`` what is compiled there comes from the cache in all workers but one."""
+    return alone
+
+
 @pytest.fixture(scope="session")
 def sim_root():
     """The stand-in, built for the tools of this machine."""
@@ -88,7 +105,8 @@ def sim_root():
         tools = find_tools()
     except MissingToolError as error:
         pytest.skip(f"the stand-in cannot be built here: {error}")
-    return make_root(tools)
+    with alone():
+        return make_root(tools)
 
 
 @pytest.fixture(scope="session")
@@ -98,12 +116,18 @@ def native(sim_root) -> Native:
     headers = [p for p in sorted(sim_root.include.rglob("*")) if p.is_file()]
     name = digest([*sorted(NATIVE.iterdir()), *headers], find_tools().version, *FLAGS)
     program = sim_cache() / "native" / name
+    with alone():
+        _compiled(compiler, sim_root, program)
+    return Native(program, {"LD_LIBRARY_PATH": str(sim_root.library)})
+
+
+def _compiled(compiler, sim_root, program: Path) -> None:
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
         for old in program.parent.iterdir():
             old.unlink()
         sources = sorted(NATIVE.glob("*.cpp"))
-        draft = program.with_name(f"{name}.{os.getpid()}")
+        draft = program.with_name(f"{program.name}.{os.getpid()}")
 
         def compile_one(source: Path) -> Path:
             made = draft.with_name(f"{draft.name}.{source.stem}.o")
@@ -128,4 +152,3 @@ def native(sim_root) -> Native:
         for made in objects:
             made.unlink()
         draft.replace(program)
-    return Native(program, {"LD_LIBRARY_PATH": str(sim_root.library)})

@@ -37,15 +37,16 @@ MISUSES = list(SAID)
 
 
 @pytest.fixture(scope="session")
-def programs(sim_root, tmp_path_factory):
+def programs(sim_root, one_at_a_time, tmp_path_factory):
     """Both programs, compiled as a project's kernels are."""
     folder = tmp_path_factory.mktemp("ascendc")
-    for name in ("vector", "misuse"):
-        subprocess.run(
-            [sim_root.path / "bin" / "bisheng", "-xcce", "--cce-aicore-arch=dav-c220", "-O1", "-Wall", "-Wextra", "-Werror",
-             HERE / f"{name}.cpp", "-o", folder / name],
-            check=True, env={**os.environ, **sim_root.environment()},
-        )  # fmt: skip
+    with one_at_a_time():
+        for name in ("vector", "misuse"):
+            subprocess.run(
+                [sim_root.path / "bin" / "bisheng", "-xcce", "--cce-aicore-arch=dav-c220", "-O1", "-Wall", "-Wextra", "-Werror",
+                 HERE / f"{name}.cpp", "-o", folder / name],
+                check=True, env={**os.environ, **sim_root.environment()},
+            )  # fmt: skip
     return folder
 
 
