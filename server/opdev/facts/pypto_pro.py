@@ -1,0 +1,282 @@
+"""Kernels of PyPTO-Pro: functions decorated with ``@pl.jit``, what is traced with them, and their tiles.
+
+Whether a tile is synchronised for the kernel is a property of the tile, not of the kernel: one from a
+group with mutex ids is locked around every use, one from ``make_tile`` or from a group without ids
+is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from opdev.facts.pypto_kernels import scope_of
+from opdev.facts.pypto_state import state_of
+from opdev.syntax import py
+from opdev.syntax.file import File
+from opdev.syntax.py_values import constants, evaluate
+from opdev.syntax.tree import text
+from opdev.syntax.view import View
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_JIT = re.compile(r"(?P<alias>(?!pypto\b|torch\b|numba\b|triton\b|tl\b)\w+)\.(?P<what>jit|vector_function)")
+_TAKES = re.compile(r"(?P<group>\w+)\s*(?:\.\s*(?:next|current|previous)\s*\(\s*\)|\[.*\])", re.DOTALL)
+_SECOND = re.compile(rb"vector_selection|wrapper[ \t]*\xe8\xbe\xb9\xe7\x95\x8c\xe5\xa4\x96", re.IGNORECASE)
+_TRACED = ("jit", "vector_function")
+
+
+class Files(Protocol):
+    """What an operator has to offer to be asked which generation it is of."""
+
+    def files(self, *kinds: str) -> Iterable[File]: ...
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A function the parser reads instead of Python running it.
+
+    ``kind`` is ``jit`` for a kernel, ``vector_function`` for register code called from one;
+    ``alias`` is what ``pypto_pro.language`` is called in the decorator.
+    """
+
+    name: str
+    node: Node
+    decorator: Node
+    kind: str
+    alias: str
+    file: File
+
+    @property
+    def name_node(self) -> Node:
+        return self.node.child_by_field_name("name") or self.node
+
+    @property
+    def body(self) -> Node:
+        return self.node.child_by_field_name("body") or self.node
+
+    @cached_property
+    def view(self) -> View:
+        """The function's text alone, decorators left out."""
+        return View(self.file, self.node.start_byte, self.node.end_byte, self.node)
+
+    @cached_property
+    def inside(self) -> View:
+        """The body's text alone."""
+        return View(self.file, self.body.start_byte, self.body.end_byte, self.body)
+
+    @cached_property
+    def keywords(self) -> Mapping[str, Node]:
+        """The keyword arguments of the decorator."""
+        call = self.decorator.named_children[0] if self.decorator.named_child_count else None
+        return py.Call("", call, self.file).keywords if call is not None and call.type == "call" else {}
+
+    @property
+    def auto_mutex(self) -> bool:
+        """Whether locks are put around tiles with mutex ids: unless it says no."""
+        given = self.keywords.get("auto_mutex")
+        return given is None or text(self.file.data, given) != "False"
+
+    def owns(self, node: Node) -> bool:
+        """Whether a node is in the function's own scope, not in a function inside it."""
+        return scope_of(node) == self.node
+
+    def calls(self, *names: str) -> list[py.Call]:
+        """Calls of ``pl.<name>`` (``system.bar_all`` for ``pl.system.bar_all``) in the body, in text order."""
+        wanted = {f"{self.alias}.{name}" for name in names}
+        return [call for call in py.calls(self.inside, *names) if call.dotted in wanted]
+
+    @cached_property
+    def tiles(self) -> Tiles:
+        return _tiles(self)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One ``make_tile_group``; ``slots`` is how many tiles, None where that cannot be told.
+
+    ``ids``: some, none at all, or not to be told.
+    """
+
+    name: str
+    call: py.Call
+    ids: Literal["some", "none", "unknown"]
+    slots: int | None
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The tiles of a kernel by name: groups, single ones, and what names of the kernel stand for."""
+
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    single: Mapping[str, py.Call] = field(default_factory=dict)
+    of: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Name of a tile taken from groups or from single tiles: which."""
+
+    def sources(self, name: str) -> frozenset[str]:
+        """Which groups or single tiles a name stands for; empty for what is no tile as far as the kernel says."""
+        return frozenset({name}) if name in self.groups or name in self.single else self.of.get(name, frozenset())
+
+    def is_locked(self, source: str) -> bool:
+        """Whether locks are put around the uses of a group's tiles."""
+        group = self.groups.get(source)
+        return group is not None and group.ids == "some"
+
+
+def traced(view: View, *kinds: str) -> list[Traced]:
+    """The functions of a range that are traced, in text order; ``kinds`` as in ``Traced``."""
+    wanted = kinds or _TRACED
+    found = view.file.memo(("pypto.traced", view.start, view.end), lambda: _traced(view))
+    return [one for one in found if one.kind in wanted]
+
+
+def pro_kernels(view: View) -> list[Traced]:
+    """The kernels of a range, in text order."""
+    return traced(view, "jit")
+
+
+def _traced(view: View) -> list[Traced]:
+    found: list[Traced] = []
+    for at in sorted(at for word in _TRACED for at in view.find(word)):
+        node = view.file.root.named_descendant_for_byte_range(at, at + 2)
+        top = node
+        while top is not None and top.parent is not None and top.parent.type in ("attribute", "call"):
+            top = top.parent
+        decorator = top.parent if top is not None else None
+        if top is None or decorator is None or decorator.type != "decorator":
+            continue
+        callee = top.child_by_field_name("function") if top.type == "call" else top
+        spelled = re.sub(r"\s+", "", text(view.data, callee)) if callee is not None else ""
+        match = _JIT.fullmatch(spelled)
+        outer = decorator.parent
+        function = outer.child_by_field_name("definition") if outer is not None else None
+        if match is None or function is None or function.type != "function_definition":
+            continue
+        name = function.child_by_field_name("name")
+        called = text(view.data, name) if name is not None else ""
+        found.append(Traced(called, function, decorator, match["what"], match["alias"], view.file))
+    return found
+
+
+def _tiles(kernel: Traced) -> Tiles:
+    groups: dict[str, Group] = {}
+    single: dict[str, py.Call] = {}
+    for call in kernel.calls("make_tile_group", "make_tile"):
+        name = _assigned(kernel, call.node)
+        if name is None:
+            continue
+        if call.name == "make_tile":
+            single[name] = call
+        else:
+            groups[name] = Group(name, call, *_ids(kernel.file, call))
+    of: dict[str, frozenset[str]] = {}
+    for name, value in _assignments(kernel):
+        match = _TAKES.fullmatch(text(kernel.file.data, value))
+        source = match["group"] if match is not None else text(kernel.file.data, value)
+        if source in groups or source in single:
+            of[name] = of.get(name, frozenset()) | {source}
+        elif value.type == "conditional_expression":
+            parts = (value.named_children[0], value.named_children[-1]) if value.named_child_count == 3 else ()
+            words = {text(kernel.file.data, p).split(".")[0].split("[")[0] for p in parts}
+            of[name] = of.get(name, frozenset()) | (words & (groups.keys() | single.keys()))
+    return Tiles(groups, single, {name: sources for name, sources in of.items() if sources})
+
+
+def _assigned(kernel: Traced, node: Node) -> str | None:
+    """The one name an expression is assigned to."""
+    parent = node.parent
+    left = parent.child_by_field_name("left") if parent is not None and parent.type == "assignment" else None
+    if parent is None or left is None or left.type != "identifier" or parent.child_by_field_name("right") != node:
+        return None
+    return text(kernel.file.data, left)
+
+
+def _assignments(kernel: Traced) -> Iterator[tuple[str, Node]]:
+    """(name, value) of each assignment of the body to one name."""
+    for match in re.finditer(
+        rb"(?<![\w.])(\w+)[ \t]*=(?!=)", kernel.file.code[kernel.inside.start : kernel.inside.end]
+    ):
+        at = kernel.inside.start + match.start()
+        node = kernel.inside.node_at(at, at + len(match[1]))
+        parent = node.parent if node is not None else None
+        if node is None or parent is None or parent.type != "assignment" or parent.child_by_field_name("left") != node:
+            continue
+        value = parent.child_by_field_name("right")
+        if value is not None:
+            yield match[1].decode(), value
+
+
+def _ids(file: File, call: py.Call) -> tuple[Literal["some", "none", "unknown"], int | None]:
+    """Whether a group has mutex ids, and how many tiles."""
+    depth = call.keywords.get("depth")
+    slots = evaluate(text(file.data, depth), constants(file)) if depth is not None else None
+    given = call.keywords.get("mutex_ids")
+    if given is None or text(file.data, given) == "None":
+        return "none", slots
+    if given.type in ("list", "tuple"):
+        every = items(given)
+        if any(item.type == "list_splat" for item in every):
+            return "some", slots
+        return ("some", len(every)) if every else ("none", slots)
+    return "unknown", slots
+
+
+def items(sequence: Node) -> list[Node]:
+    """The elements of a list or tuple, comments left out."""
+    return [child for child in sequence.named_children if child.type != "comment"]
+
+
+def is_meant_to_fail(view: View) -> bool:
+    """Whether a definition tries out what is refused: a test that expects an error."""
+    return any(True for _ in view.find("raises"))
+
+
+def language_aliases(file: File) -> frozenset[str]:
+    """What ``pypto_pro.language`` is called in a file; empty where it is not imported."""
+
+    def collect() -> frozenset[str]:
+        found = set()
+        for one in py.imports(View(file, 0, len(file.data))):
+            if one.module == "pypto_pro.language" and one.name is None:
+                found.add(one.bound if one.bound != "pypto_pro" else "pypto_pro.language")
+            elif one.module == "pypto_pro" and one.name == "language":
+                found.add(one.bound)
+        return frozenset(found)
+
+    return file.memo("pypto.language", collect)
+
+
+def is_pro_project(project: Files | None) -> bool:
+    """Whether an operator is one of PyPTO-Pro, by any of its files."""
+    if project is None:
+        return False
+    if any(True for _ in project.files("pypto-impl")):
+        return False
+    if any(True for _ in project.files("pypto-pro", "pypto-explore-report", "pypto-material-index", "pypto-kb")):
+        return True
+    return any(f.path.endswith("_golden_cpu.py") for f in project.files("pypto-golden"))
+
+
+def generation(project: Files | None) -> Literal[1, 2]:
+    """Which generation of the workflow an operator follows.
+
+    The second has five stages, a knowledge base and a design that freezes each vector step; an operator that
+    shows none of these is judged by the first, which forbids less.
+    """
+    if project is None:
+        return 1
+    if any(True for _ in project.files("pypto-kb")):
+        return 2
+    state = state_of(project)
+    for key, wanted in (("schema_version", {"2.2"}), ("max_stage", {"5"})):
+        node = state.get(key) if state is not None else None
+        if node is not None and node.text.strip().strip("\"'") in wanted:
+            return 2
+    for file in project.files("pypto-design", "pypto-spec"):
+        if _SECOND.search(file.data) or b"json machine-contract" in file.data:
+            return 2
+    return 1
