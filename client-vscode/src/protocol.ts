@@ -114,3 +114,35 @@ export interface RunLogResult {
 }
 
 export const going = (state: RunState): boolean => state === 'starting' || state === 'running';
+
+/** Whether the operator's runner can be told which cases to run: one at a time, or several. */
+export type Picks = 'none' | 'one' | 'some';
+
+export interface CaseVerdict {
+  run: string;
+  backend: string;
+  time: number;
+  verdict: string;
+  text: string;
+  expected: string;
+  actual: string;
+}
+
+export interface CaseRecord {
+  id: string;
+  purpose: string;
+  category: string | null;
+  dtype: string | null;
+  tier: string | null;
+  pes: number | null;
+  shape: string | null;
+  place: Place;
+  last: CaseVerdict | null;
+}
+
+export interface CasesResult {
+  cases: CaseRecord[];
+  origin: 'design' | 'json' | 'runner' | null;
+  complete: boolean;
+  picks: Picks;
+}
