@@ -2,12 +2,15 @@
 import * as vscode from 'vscode';
 import type { Store } from '../operators/store';
 import type { RunLogResult } from '../protocol';
+import { going } from '../protocol';
 import type { Server } from '../server/server';
 
 export const SCHEME = 'opdev-log';
 const PAGE = 5_000;
 const MOST = 200_000;
 const SOON_MS = 250;
+/** A document is shown anew as a whole, so one of very many lines less often: a second for each of these. */
+const LINES_PER_SECOND = 10_000;
 
 /** The address of a run's log. */
 export function logUri(root: string, run: string): vscode.Uri {
@@ -16,12 +19,22 @@ export function logUri(root: string, run: string): vscode.Uri {
 
 class Logs implements vscode.TextDocumentContentProvider {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  private readonly shown = new Map<string, number>();
   readonly onDidChange = this.changed.event;
 
   constructor(private readonly server: Server) {}
 
   update(uri: vscode.Uri): void {
     this.changed.fire(uri);
+  }
+
+  /** How long to wait until it is shown anew, in milliseconds. */
+  pause(uri: vscode.Uri): number {
+    return Math.max(SOON_MS, ((this.shown.get(uri.toString()) ?? 0) * 1_000) / LINES_PER_SECOND);
+  }
+
+  forget(uri: vscode.Uri): void {
+    this.shown.delete(uri.toString());
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
@@ -43,6 +56,7 @@ class Logs implements vscode.TextDocumentContentProvider {
         }
       }
     }
+    this.shown.set(uri.toString(), parts.length);
     return `${parts.join('\n')}\n`;
   }
 }
@@ -53,19 +67,26 @@ export function runLogs(server: Server, store: Store): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, provider),
     vscode.languages.registerFoldingRangeProvider({ scheme: SCHEME }, { provideFoldingRanges: folds }),
-    store.onRunEvents(({ root, run }) => {
+    vscode.workspace.onDidCloseTextDocument((document) => provider.forget(document.uri)),
+    store.onRunEvents(({ root, run, state }) => {
       const uri = logUri(root, run);
       const key = uri.toString();
+      const over = !going(state);
       const open = vscode.workspace.textDocuments.some((one) => one.uri.toString() === key);
-      if (open && !soon.has(key)) {
-        soon.set(
-          key,
-          setTimeout(() => {
+      if (!open || (soon.has(key) && !over)) {
+        return;
+      }
+      clearTimeout(soon.get(key));
+      soon.set(
+        key,
+        setTimeout(
+          () => {
             soon.delete(key);
             provider.update(uri);
-          }, SOON_MS),
-        );
-      }
+          },
+          over ? SOON_MS : provider.pause(uri),
+        ),
+      );
     }),
   );
 }

@@ -18,6 +18,8 @@ export interface Diagnosis {
 }
 
 const MOST_LINES = 300_000;
+/** Dropped at once: moving hundreds of thousands of lines for each new one would be felt. */
+const DROPPED_LINES = 50_000;
 const MOST_FOUND = 2_000;
 const LONGEST = 4_000;
 
@@ -28,6 +30,7 @@ export class Compile {
   /** How many lines were dropped at the top to stay within bounds. */
   dropped = 0;
   private lastLog = '';
+  private filter: { wanted: string; lines: string[]; upTo: number } | undefined;
 
   take(events: readonly RunEvent[]): void {
     for (const event of events) {
@@ -55,16 +58,29 @@ export class Compile {
     for (const line of lines) {
       this.lines.push(line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line);
     }
-    const over = this.lines.length - MOST_LINES;
-    if (over > 0) {
-      this.lines.splice(0, over);
-      this.dropped += over;
+    if (this.lines.length > MOST_LINES) {
+      this.lines = this.lines.slice(DROPPED_LINES);
+      this.dropped += DROPPED_LINES;
+      this.filter = undefined;
     }
   }
 
   /** The lines that hold a text, case aside; all of them without one. */
   matching(text: string): readonly string[] {
     const wanted = text.trim().toLowerCase();
-    return wanted ? this.lines.filter((line) => line.toLowerCase().includes(wanted)) : this.lines;
+    if (!wanted) {
+      return this.lines;
+    }
+    if (this.filter?.wanted !== wanted) {
+      this.filter = { wanted, lines: [], upTo: 0 };
+    }
+    // Only what came since: a log that grows is asked again at every frame.
+    for (; this.filter.upTo < this.lines.length; this.filter.upTo += 1) {
+      const line = this.lines[this.filter.upTo] ?? '';
+      if (line.toLowerCase().includes(wanted)) {
+        this.filter.lines.push(line);
+      }
+    }
+    return this.filter.lines;
   }
 }
