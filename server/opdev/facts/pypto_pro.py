@@ -99,13 +99,16 @@ class Traced:
 class Group:
     """One ``make_tile_group``; ``slots`` is how many tiles, None where that cannot be told.
 
-    ``ids``: some, none at all, or not to be told.
+    ``ids``: some, none at all, or not to be told.  ``memory`` is where its tiles are (``Vec``), empty where the
+    kernel does not say; ``place`` its addresses as written.
     """
 
     name: str
     call: py.Call
     ids: Literal["some", "none", "unknown"]
     slots: int | None
+    memory: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,15 @@ class Tiles:
     def sources(self, name: str) -> frozenset[str]:
         """Which groups or single tiles a name stands for; empty for what is no tile as far as the kernel says."""
         return frozenset({name}) if name in self.groups or name in self.single else self.of.get(name, frozenset())
+
+    def shares_memory(self, source: str) -> bool:
+        """Whether another group has tiles at the same place: an access of either is one of both."""
+        group = self.groups.get(source)
+        return group is not None and any(
+            other.place == group.place and (not other.memory or not group.memory or other.memory == group.memory)
+            for other in self.groups.values()
+            if other is not group
+        )
 
     def is_locked(self, source: str) -> bool:
         """Whether locks are put around the uses of a group's tiles."""
@@ -172,7 +184,10 @@ def _tiles(kernel: Traced) -> Tiles:
         if call.name == "make_tile":
             single[name] = call
         else:
-            groups[name] = Group(name, call, *_ids(kernel.file, call))
+            ids, slots = _ids(kernel.file, call)
+            place = call.keywords.get("addrs")
+            written = text(kernel.file.data, place) if place is not None else ""
+            groups[name] = Group(name, call, ids, slots, memory_of(kernel, call), written)
     of: dict[str, frozenset[str]] = {}
     for name, value in _assignments(kernel):
         match = _TAKES.fullmatch(text(kernel.file.data, value))
@@ -195,8 +210,13 @@ def _assigned(kernel: Traced, node: Node) -> str | None:
     return text(kernel.file.data, left)
 
 
-def _assignments(kernel: Traced) -> Iterator[tuple[str, Node]]:
+def _assignments(kernel: Traced) -> list[tuple[str, Node]]:
     """(name, value) of each assignment of the body to one name."""
+    key = ("pypto.assignments", kernel.inside.start, kernel.inside.end)
+    return kernel.file.memo(key, lambda: list(_assigned_values(kernel)))
+
+
+def _assigned_values(kernel: Traced) -> Iterator[tuple[str, Node]]:
     for match in re.finditer(
         rb"(?<![\w.])(\w+)[ \t]*=(?!=)", kernel.file.code[kernel.inside.start : kernel.inside.end]
     ):
@@ -223,6 +243,26 @@ def _ids(file: File, call: py.Call) -> tuple[Literal["some", "none", "unknown"],
             return "some", slots
         return ("some", len(every)) if every else ("none", slots)
     return "unknown", slots
+
+
+def type_of(kernel: Traced, call: py.Call) -> py.Call | None:
+    """The ``TileType`` a tile or a group is made with, where the kernel has it."""
+    given = call.keywords.get("type") or (call.args[0] if call.args else None)
+    if given is not None and given.type == "identifier":
+        name = text(kernel.file.data, given)
+        given = next((value for bound, value in _assignments(kernel) if bound == name), None)
+    if given is None or given.type != "call":
+        return None
+    function = given.child_by_field_name("function")
+    named = function is not None and text(kernel.file.data, function).endswith("TileType")
+    return py.Call("TileType", given, kernel.file) if named else None
+
+
+def memory_of(kernel: Traced, call: py.Call) -> str:
+    """Where a tile or a group is: ``Vec``, ``Mat``, ``Acc``; empty where that cannot be told."""
+    made = type_of(kernel, call)
+    memory = made.keywords.get("target_memory") if made is not None else None
+    return text(kernel.file.data, memory).rpartition(".")[2] if memory is not None else ""
 
 
 def items(sequence: Node) -> list[Node]:
