@@ -90,6 +90,7 @@ export class Server implements vscode.Disposable {
         return;
       }
       if (!wanted && this.current && this.now.kind === 'running' && sameServer(this.current.found, result)) {
+        log().info(`${result.candidate.python} is what runs already`);
         return;
       }
       await this.end();

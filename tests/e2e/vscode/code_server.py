@@ -94,7 +94,32 @@ class CodeServer:
         return self
 
     def url(self, workspace: Path) -> str:
-        return f"http://127.0.0.1:{self.port}/?folder={workspace}"
+        """Of a folder, or of a ``.code-workspace`` file."""
+        kind = "workspace" if workspace.suffix == ".code-workspace" else "folder"
+        return f"http://127.0.0.1:{self.port}/?{kind}={workspace}"
+
+    def configure(self, **machine: Any) -> None:
+        """Other settings of machine scope, while it runs."""
+        path = self.folder / "data/Machine/settings.json"
+        draft = path.with_suffix(".draft")
+        draft.write_text(json.dumps({**self.machine, **machine}))
+        draft.replace(path)
+
+    def language_servers(self) -> list[int]:
+        """The processes of our language server that this editor started."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if entry.name.isdigit() and b"opdev.lsp\0--stdio" in (entry / "cmdline").read_bytes():
+                    pid = int(entry.name)
+                    if self._process is not None and os.getsid(pid) == self._process.pid:
+                        found.append(pid)
+        return found
+
+    def our_log(self) -> str:
+        """All that windows of this editor wrote into our channel."""
+        found = (self.folder / "data/logs").glob("**/*opdev*.log")
+        return "".join(path.read_text(errors="replace") for path in sorted(found))
 
     def stop(self) -> None:
         if self._process is not None:

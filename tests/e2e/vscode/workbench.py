@@ -40,6 +40,19 @@ class Workbench:
         box.fill(f">{text}")
         self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=text).first.click()
 
+    def commands(self, text: str) -> list[str]:
+        """What the palette offers for a text."""
+        self.page.keyboard.press("F1")
+        box = self.page.locator(".quick-input-widget .quick-input-box input")
+        box.wait_for()
+        box.fill(f">{text}")
+        rows = self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row")
+        rows.first.wait_for()
+        found = rows.locator(".label-name").all_inner_texts()
+        self.page.keyboard.press("Escape")
+        box.wait_for(state="hidden")
+        return [one.replace("\u00a0", " ") for one in found]
+
     def choose(self, text: str) -> None:
         """Take the entry of a quick pick that is already open."""
         self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=text).first.click()
@@ -96,6 +109,14 @@ class Workbench:
         tab.wait_for()
         tab.click()
         return self.page.locator(".sidebar .composite.viewlet")
+
+    def notification(self, text: str) -> Locator:
+        """A message in the corner."""
+        return self.page.locator(".notification-list-item", has_text=text).first
+
+    def answer(self, text: str, button: str) -> None:
+        """Push a button of a message in the corner."""
+        self.notification(text).locator(".monaco-button", has_text=button).click()
 
     def line(self, text: str) -> Locator:
         """A line of the editor; its blanks are no-break ones on the screen."""

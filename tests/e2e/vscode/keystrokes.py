@@ -1,0 +1,46 @@
+"""How long a keystroke takes until it is on the screen, measured inside the page: from the browser's event to the paint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+# The frame after the event has been painted when a message posted from inside it arrives.
+_LISTEN = """() => {
+  window.opdevKeys = [];
+  if (window.opdevListens) return;
+  window.opdevListens = true;
+  document.addEventListener('keydown', (event) => {
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => window.opdevKeys.push(performance.now() - event.timeStamp);
+      channel.port2.postMessage(null);
+    });
+  }, true);
+}"""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds of each keystroke."""
+
+    each: tuple[float, ...]
+
+    def at(self, share: float) -> float:
+        """The time that ``share`` of the keystrokes stayed within."""
+        ordered = sorted(self.each)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+    def __str__(self) -> str:
+        return f"{len(self.each)} keystrokes: p50 {self.at(0.5):.0f} ms, p95 {self.at(0.95):.0f} ms, worst {max(self.each):.0f} ms"
+
+
+def typed(page: Page, text: str, pause: float = 60) -> Times:
+    """Type into what has the focus, ``pause`` milliseconds between keys, as a quick typist does."""
+    page.evaluate(_LISTEN)
+    page.keyboard.type(text, delay=pause)
+    page.wait_for_function("(wanted) => window.opdevKeys.length >= wanted", arg=len(text))
+    return Times(tuple(page.evaluate("window.opdevKeys")))
