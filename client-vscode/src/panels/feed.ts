@@ -27,7 +27,7 @@ export class Feed {
   constructor(
     private readonly server: Server,
     private readonly store: Store,
-    private readonly target: Target,
+    private target: Target,
     private readonly listener: Listener,
   ) {
     this.run = target.run;
@@ -60,6 +60,12 @@ export class Feed {
     this.last = -1;
     this.listener.begins(this.run, record?.backend === 'sim');
     await this.fill();
+  }
+
+  /** Another run of the operator from now on. */
+  async show(target: Target): Promise<void> {
+    this.target = target;
+    await this.begin();
   }
 
   /** Another server: what happened between the two is on record. */

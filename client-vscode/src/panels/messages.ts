@@ -23,11 +23,15 @@ export type ToPage =
   | { type: 'events'; events: RunEvent[]; state: RunState }
   /** More of a raw log: lines from number `line` on. */
   | { type: 'log'; log: string; line: number; lines: string[] }
-  /** Data that was asked for by `request`. */
-  | { type: 'data'; request: string; data: unknown; problem: string | null };
+  /** Data that was asked for by the request with this id. */
+  | { type: 'data'; id: number; data: unknown; problem: string | null };
 
 export type ToHost =
   | { type: 'ready' }
   | { type: 'open'; path: string; line: number; column: number }
-  | { type: 'request'; request: string; arguments: Record<string, unknown> }
+  | { type: 'request'; id: number; request: string; arguments: Record<string, unknown> }
+  /** Another run is to be shown; null: whatever ran last. */
+  | { type: 'show'; run: string | null }
+  /** A file to be written where the user says. */
+  | { type: 'save'; name: string; text: string }
   | { type: 'command'; command: string; arguments: Record<string, unknown> };

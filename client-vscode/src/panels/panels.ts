@@ -12,6 +12,7 @@ import { LogFeed } from './logFeed';
 import type { Kind, Target, ToHost, ToPage } from './messages';
 import { folderOfPages, page } from './page';
 import { answer } from './requests';
+import { save } from './save';
 import { textsOf, titleOf } from './texts';
 
 const KINDS: readonly Kind[] = ['compile', 'precision', 'performance'];
@@ -21,11 +22,11 @@ class Panel {
   private readonly logs: LogFeed | undefined;
 
   constructor(
-    private readonly context: vscode.ExtensionContext,
+    context: vscode.ExtensionContext,
     private readonly server: Server,
     store: Store,
     private readonly kind: Kind,
-    private readonly target: Target,
+    private target: Target,
     panel: vscode.WebviewPanel,
   ) {
     const send = (message: ToPage): void => void panel.webview.postMessage(message);
@@ -34,7 +35,7 @@ class Panel {
     this.feed = new Feed(server, store, target, {
       begins: (run, simulated) => {
         this.logs?.begin(run);
-        send({ type: 'reset', target, operator, run, simulated, texts: textsOf(kind) });
+        send({ type: 'reset', target: this.target, operator, run, simulated, texts: textsOf(kind) });
       },
       comes: (events: RunEvent[], state) => {
         send({ type: 'events', events, state });
@@ -66,8 +67,22 @@ class Panel {
         void vscode.commands.executeCommand(message.command, { root: this.target.root, ...message.arguments });
         break;
       case 'request':
-        void answer(this.context, this.server, this.target, message).then(send);
+        void answer(this.server, this.target, message).then(send);
         break;
+      case 'show':
+        this.show(message.run);
+        break;
+      case 'save':
+        save(this.target.root, message).catch((error: unknown) => vscode.window.showErrorMessage(messageOf(error)));
+        break;
+    }
+  }
+
+  /** Another run of the same operator. */
+  show(run: string | null): void {
+    if (run !== this.target.run) {
+      this.target = { ...this.target, run };
+      this.feed.show(this.target).catch((error: unknown) => log().warn(`${this.kind}: ${messageOf(error)}`));
     }
   }
 
@@ -78,21 +93,21 @@ class Panel {
 }
 
 export function panels(context: vscode.ExtensionContext, server: Server, store: Store): vscode.Disposable {
-  const open = new Map<string, vscode.WebviewPanel>();
+  const open = new Map<string, { panel: vscode.WebviewPanel; shown: Panel }>();
 
   const show = (kind: Kind, target: Target, into?: vscode.WebviewPanel): void => {
     const key = `${kind}#${target.root}#${target.run ?? ''}`;
     const there = open.get(key);
     if (there && !into) {
-      there.reveal();
+      there.panel.reveal();
+      there.shown.show(target.run);
       return;
     }
     const column = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
     const panel =
       into ?? vscode.window.createWebviewPanel(`opdev.${kind}`, titleOf(kind), column, { retainContextWhenHidden: true });
-    open.set(key, panel);
+    open.set(key, { panel, shown: new Panel(context, server, store, kind, target, panel) });
     panel.onDidDispose(() => open.delete(key));
-    new Panel(context, server, store, kind, target, panel);
   };
 
   return vscode.Disposable.from(

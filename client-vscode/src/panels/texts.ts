@@ -1,5 +1,6 @@
 // The words of the pages, in the editor's language: pages cannot ask for them themselves.
 import * as vscode from 'vscode';
+import { performanceTexts, precisionTexts } from './figureTexts';
 import type { Kind } from './messages';
 
 export function titleOf(kind: Kind): string {
@@ -44,7 +45,8 @@ export function textsOf(kind: Kind): Record<string, string> {
         next: vscode.l10n.t('Next'),
       };
     case 'precision':
+      return { ...shared(), ...precisionTexts() };
     case 'performance':
-      return shared();
+      return { ...shared(), ...performanceTexts() };
   }
 }

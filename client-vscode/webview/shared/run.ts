@@ -1,10 +1,8 @@
 // What every panel knows of the run it shows.
 import type { RunEvent, RunState } from '../../src/protocol';
+import type { Text } from './text';
 
-export interface Text {
-  zh: string;
-  en: string;
-}
+export type { Text };
 
 /** A text of an event in the language of the page; both where nobody wrote the one. */
 export function words(text: unknown): string {
