@@ -5,9 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-_BROKEN_PIPE = 128 + 13
-"""What a shell sees of a program that SIGPIPE ended."""
-
 
 def lint() -> int:
     """``opdev-lint``."""
@@ -44,11 +41,9 @@ def _written(main: Callable[[], int]) -> int:
             sys.stdout.flush()
         return status
     except BrokenPipeError:
-        import os
+        from opdev.pipes import quiet_end
 
-        # What is still in the buffer goes nowhere, also at the interpreter's end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _BROKEN_PIPE
+        return quiet_end()
 
 
 def _version(name: str) -> bool:

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from opdev.clangd import finding
 from opdev.clangd.texts import say
 from opdev.clangd.writing import Written, database, write
-from opdev.config import ConfigError, Configs, Settings, language
+from opdev.commandline import begin, guarded
+from opdev.config import ConfigError, Configs, Settings
 from opdev.rules.model import Lang
 
 OK, FAILED, USAGE = 0, 1, 2
@@ -26,31 +27,16 @@ class _UsageError(ValueError):
 
 def main(argv: Sequence[str]) -> int:
     """Run the command."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace")
-    lang = language(_asked(argv))
-    try:
+    lang = begin(argv)
+
+    def work() -> int:
         args = _parser(lang).parse_args(argv)
         return _at_best(args, lang) if args.best_effort else _run(args, lang)
-    except (_UsageError, ConfigError) as error:
-        sys.stderr.write(f"opdev clangd: {error}\n")
-        return USAGE
-    except BrokenPipeError:
-        sys.stderr.close()
-        return OK
-    except KeyboardInterrupt:
-        return 130
 
+    def told(error: Exception) -> tuple[str, int]:
+        return str(error), USAGE
 
-def _asked(argv: Sequence[str]) -> str:
-    for index, value in enumerate(argv):
-        if value == "--lang" and index + 1 < len(argv):
-            return argv[index + 1]
-        if value.startswith("--lang="):
-            return value.partition("=")[2]
-    return "auto"
+    return guarded("opdev clangd", lang, work, {_UsageError: told, ConfigError: told})
 
 
 def _parser(lang: Lang) -> argparse.ArgumentParser:

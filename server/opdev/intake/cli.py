@@ -11,55 +11,28 @@ import os
 import sys
 from collections.abc import Sequence
 
-from opdev.config import ConfigError, Configs, language
+from opdev.commandline import begin, guarded
+from opdev.config import ConfigError, Configs
 from opdev.intake.model import FIVE, IDS, UsageError
 from opdev.intake.texts import say
 from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
 
-DONE, REFUSED, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, REFUSED, USAGE = 0, 1, 2
 _NAMED = 8
 
 
 def main(argv: Sequence[str]) -> int:
     """Run ``opdev intake``; the result is the exit status."""
-    lang = language(_asked(argv))
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            more = {} if stream is sys.stdin else {"newline": "\n"}
-            reconfigure(encoding="utf-8", errors="backslashreplace", **more)
-    try:
-        args = _parser(lang).parse_args(list(argv))
-        status = _run(args, lang)
-        sys.stdout.flush()
-        return status
-    except UsageError as error:
-        sys.stderr.write(f"opdev intake: {error}\n")
-        return USAGE
-    except (ConfigError, PageError) as error:
-        sys.stderr.write(f"opdev intake: {say('bad-config', lang, why=error)}\n")
-        return USAGE
-    except KeyboardInterrupt:
-        sys.stderr.write("\n" + say("interrupted", lang) + "\n")
-        return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-    except Exception as error:
-        sys.stderr.write(say("internal", lang, error=f"{type(error).__name__}: {error}") + "\n")
-        if os.environ.get("OPDEV_DEBUG"):
-            raise
-        return INTERNAL
+    lang = begin(argv)
 
+    def bad(error: Exception) -> tuple[str, int]:
+        return say("bad-config", lang, why=error), USAGE
 
-def _asked(argv: Sequence[str]) -> str:
-    for index, value in enumerate(argv):
-        if value == "--lang" and index + 1 < len(argv):
-            return argv[index + 1]
-        if value.startswith("--lang="):
-            return value.partition("=")[2]
-    return "auto"
+    return guarded(
+        "opdev intake", lang, lambda: _run(_parser(lang).parse_args(list(argv)), lang),
+        {UsageError: lambda error: (str(error), USAGE), ConfigError: bad, PageError: bad}, say("interrupted", lang),
+    )  # fmt: skip
 
 
 def option_of(question: str) -> str:

@@ -176,7 +176,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "left": ("已放弃，什么也没有写", "left, nothing was written"),
     "bad-config": ("配置不可用：{why}", "the configuration cannot be used: {why}"),
     "interrupted": ("已中断，什么也没有写", "interrupted, nothing was written"),
-    "internal": ("opdev 内部错误（{error}）；请附上命令报告此问题", "opdev failed ({error}); please report it with the command"),
 }  # fmt: skip
 
 

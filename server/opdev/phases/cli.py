@@ -12,14 +12,14 @@ import os
 import sys
 from collections.abc import Sequence
 
-from opdev.config import ConfigError, Configs, language
+from opdev.commandline import begin, guarded
+from opdev.config import ConfigError, Configs
 from opdev.phases.texts import say
 from opdev.project.operators import Operator
 from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
 
-OPEN, CLOSED, USAGE, INTERNAL = 0, 1, 2, 3
-_INTERRUPTED = 130
+OPEN, CLOSED, USAGE = 0, 1, 2
 _NAMED = 8
 
 
@@ -30,44 +30,21 @@ class _UsageError(ValueError):
 def main(command: str, argv: Sequence[str]) -> int:
     """Run ``gate`` or ``status``; the result is the exit status."""
     arguments = list(argv)
-    lang = language(_asked(arguments))
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-    try:
+    lang = begin(arguments)
+
+    def bad(error: Exception) -> tuple[str, int]:
+        return say("bad-config", lang, why=error), USAGE
+
+    def work() -> int:
         args = _parser(command, lang).parse_args(arguments)
         if args.print_schema:
             return _schema(command)
-        status = _gate(args, lang) if command == "gate" else _status(args, lang)
-        sys.stdout.flush()
-        return status
-    except _UsageError as error:
-        sys.stderr.write(f"opdev {command}: {error}\n")
-        return USAGE
-    except (ConfigError, PageError) as error:
-        sys.stderr.write(f"opdev {command}: {say('bad-config', lang, why=error)}\n")
-        return USAGE
-    except KeyboardInterrupt:
-        sys.stderr.write(say("interrupted", lang) + "\n")
-        return _INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OPEN
-    except Exception as error:
-        sys.stderr.write(say("internal", lang, error=f"{type(error).__name__}: {error}") + "\n")
-        if os.environ.get("OPDEV_DEBUG"):
-            raise
-        return INTERNAL
+        return _gate(args, lang) if command == "gate" else _status(args, lang)
 
-
-def _asked(argv: Sequence[str]) -> str:
-    for index, value in enumerate(argv):
-        if value == "--lang" and index + 1 < len(argv):
-            return argv[index + 1]
-        if value.startswith("--lang="):
-            return value.partition("=")[2]
-    return "auto"
+    return guarded(
+        f"opdev {command}", lang, work,
+        {_UsageError: lambda error: (str(error), USAGE), ConfigError: bad, PageError: bad}, say("interrupted", lang),
+    )  # fmt: skip
 
 
 def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:

@@ -70,7 +70,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "closed-by": ("关闭（{count} 项）", "closed ({count})"),
     "count": ("{count} 个算子", "{count} operators"),
     "interrupted": ("已中断", "interrupted"),
-    "internal": ("opdev 内部错误（{error}）；请附上命令报告此问题", "opdev failed ({error}); please report it with the command"),
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from opdev.config import language
+from opdev.commandline import begin, guarded
 from opdev.precision.texts import PrecisionError, said, say
 from opdev.rules.model import Lang
 
@@ -21,43 +21,19 @@ if TYPE_CHECKING:
     from opdev.precision.judge import Ask
     from opdev.precision.model import Report
 
-PASS, FAIL, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+PASS, FAIL, USAGE = 0, 1, 2
 _ONLY_SHMEM = ("op_type", "op_kind", "op_name", "compute_times", "rtol", "equal_inf", "torch_output", "judge_dtype")
 
 
 def main(argv: Sequence[str]) -> int:
     """Run ``opdev precision``; the result is the exit status."""
-    lang = language(_asked(argv))
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-    try:
+    lang = begin(argv)
+
+    def work() -> int:
         args = _parser(lang).parse_args(list(argv))
-        status = _schema() if args.print_schema else _run(args, lang)
-        sys.stdout.flush()
-        return status
-    except PrecisionError as error:
-        sys.stderr.write(f"opdev precision: {said(error.text, lang)}\n")
-        return USAGE
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        raise  # A reader that goes away is the entry point's business.
-    except Exception as error:
-        sys.stderr.write(say("internal", lang, error=f"{type(error).__name__}: {error}") + "\n")
-        if os.environ.get("OPDEV_DEBUG"):
-            raise
-        return INTERNAL
+        return _schema() if args.print_schema else _run(args, lang)
 
-
-def _asked(argv: Sequence[str]) -> str:
-    for index, value in enumerate(argv):
-        if value == "--lang" and index + 1 < len(argv):
-            return argv[index + 1]
-        if value.startswith("--lang="):
-            return value.partition("=")[2]
-    return "auto"
+    return guarded("opdev precision", lang, work, {PrecisionError: lambda error: (said(error.text, lang), USAGE)})
 
 
 def _parser(lang: Lang) -> argparse.ArgumentParser:

@@ -51,7 +51,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "h-schema": ("输出 JSON 的 JSON Schema", "print the JSON Schema of the JSON output"),
     # Errors
     "no-numpy": ("需要 numpy：pip install 'opdev[precision]'（{why}）", "numpy is needed: pip install 'opdev[precision]' ({why})"),
-    "internal": ("opdev 内部错误：{error}", "a fault of opdev itself: {error}"),
     "bad-config": ("配置有误：{why}", "configuration: {why}"),
     "both-given": ("--golden 与 --output 要一起给", "--golden and --output go together"),
     "not-with-files": ("{option} 只用于 --op", "{option} is for --op"),

@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 
-from opdev.config import ConfigError, language
+from opdev.commandline import Refusals, begin, guarded
+from opdev.config import ConfigError
 from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
 from opdev.runs import commanding, looking
@@ -18,37 +17,27 @@ from opdev.runs.errors import UsageError
 from opdev.runs.texts import say
 
 COMMANDS = ("run", "runs", "show", "tail", "stop", "doctor")
-USAGE, INTERNAL, STOPPED = 2, 3, 130
+USAGE = 2
 
 
 def main(command: str, argv: Sequence[str]) -> int:
     """Run one of ``COMMANDS``; the result is the exit status."""
-    lang = language(_asked(argv))
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-    try:
-        args = _parser(command, lang).parse_args(list(argv))
-        status = _CALLS[command](args, lang)
-        sys.stdout.flush()
-        return status
-    except UsageError as error:
-        sys.stderr.write(f"opdev {command}: {say(error.key, lang, **error.values)}\n")
-        return USAGE
-    except (ConfigError, PageError) as error:
-        sys.stderr.write(f"opdev {command}: {say('bad-config', lang, why=error)}\n")
-        return USAGE
-    except KeyboardInterrupt:
-        return STOPPED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:
-        sys.stderr.write(say("internal", lang, error=f"{type(error).__name__}: {error}") + "\n")
-        if os.environ.get("OPDEV_DEBUG"):
-            raise
-        return INTERNAL
+    lang = begin(argv)
+    return guarded(
+        f"opdev {command}",
+        lang,
+        lambda: _CALLS[command](_parser(command, lang).parse_args(list(argv)), lang),
+        refusals(lang),
+    )
+
+
+def refusals(lang: Lang) -> Refusals:
+    """What these commands refuse, and how."""
+
+    def bad(error: Exception) -> tuple[str, int]:
+        return say("bad-config", lang, why=error), USAGE
+
+    return {UsageError: lambda error: (say(error.key, lang, **error.values), USAGE), ConfigError: bad, PageError: bad}
 
 
 _CALLS = {
@@ -59,15 +48,6 @@ _CALLS = {
     "show": looking.show,
     "tail": looking.tail,
 }
-
-
-def _asked(argv: Sequence[str]) -> str:
-    for index, value in enumerate(argv):
-        if value == "--lang" and index + 1 < len(argv):
-            return argv[index + 1]
-        if value.startswith("--lang="):
-            return value.partition("=")[2]
-    return "auto"
 
 
 def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:

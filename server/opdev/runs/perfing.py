@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from opdev.atomic import write_bytes
-from opdev.config import ConfigError, language
+from opdev.commandline import begin, guarded
 from opdev.perf import export, texts
 from opdev.perf.compare import compare
 from opdev.perf.compare import schema as compare_schema
@@ -22,9 +22,9 @@ from opdev.perf.document import Aim, document, schema
 from opdev.perf.model import Log
 from opdev.perf.reader import read_file
 from opdev.perf.tables import Tables
-from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
 from opdev.runs import finding
+from opdev.runs.cli import refusals
 from opdev.runs.errors import UsageError
 from opdev.runs.looking import coloured
 from opdev.runs.measured import aim_of, kind_of, latest, logs_of, named
@@ -32,7 +32,7 @@ from opdev.runs.perf_report import report, rounds
 from opdev.runs.target import look
 from opdev.runs.texts import say
 
-USAGE, INTERNAL, STOPPED = 2, 3, 130
+USAGE = 2
 _GOOD = frozenset({"pass", "better", "same"})
 
 
@@ -53,45 +53,14 @@ class _WrongError(ValueError):
 
 def main(argv: Sequence[str]) -> int:
     """Run ``opdev perf``; the result is the exit status."""
-    lang = language(_asked(argv))
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-    try:
+    lang = begin(argv)
+
+    def work() -> int:
         args = _parser(lang).parse_args(list(argv))
         call: Callable[[argparse.Namespace, Lang], int] = args.call
-        status = call(args, lang)
-        sys.stdout.flush()
-        return status
-    except UsageError as error:
-        sys.stderr.write(f"opdev perf: {say(error.key, lang, **error.values)}\n")
-        return USAGE
-    except _WrongError as error:
-        sys.stderr.write(f"opdev perf: {error.text[lang]}\n")
-        return USAGE
-    except (ConfigError, PageError) as error:
-        sys.stderr.write(f"opdev perf: {say('bad-config', lang, why=error)}\n")
-        return USAGE
-    except KeyboardInterrupt:
-        return STOPPED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:
-        sys.stderr.write(say("internal", lang, error=f"{type(error).__name__}: {error}") + "\n")
-        if os.environ.get("OPDEV_DEBUG"):
-            raise
-        return INTERNAL
+        return call(args, lang)
 
-
-def _asked(argv: Sequence[str]) -> str:
-    for index, value in enumerate(argv):
-        if value == "--lang" and index + 1 < len(argv):
-            return argv[index + 1]
-        if value.startswith("--lang="):
-            return value.partition("=")[2]
-    return "auto"
+    return guarded("opdev perf", lang, work, {_WrongError: lambda error: (error.text[lang], USAGE), **refusals(lang)})
 
 
 def _parser(lang: Lang) -> argparse.ArgumentParser:

@@ -10,10 +10,11 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
-from opdev.config import ConfigError, language
+from opdev.commandline import begin, guarded
+from opdev.config import ConfigError
 from opdev.phases.evidence import Evidence
 from opdev.rounds import diff, overview, work
 from opdev.rounds import ledger as ledgers
@@ -38,33 +39,24 @@ NOT_DONE, USAGE, INTERNAL = 1, 2, 3
 
 def main(argv: Sequence[str]) -> int:
     """Run a subcommand; the result is the exit status."""
-    lang = language(_asked(argv))
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # type: ignore[union-attr] # a test's stream has none
-    try:
+    lang = begin(argv)
+
+    def work() -> int:
         args = _parser(lang).parse_args(list(argv))
         if args.print_schema:
             sys.stdout.write(json.dumps(schema(), ensure_ascii=False, indent=1) + "\n")
             return 0
         return _act(args, lang)
-    except Refused as error:
-        sys.stderr.write(f"opdev rounds: {refusal(error)[lang]}\n")
-        return NOT_DONE
-    except UsageError as error:
-        sys.stderr.write(f"opdev rounds: {said(error.key, lang, **error.values)}\n")
-        return USAGE
-    except (ConfigError, PageError) as error:
-        sys.stderr.write(f"opdev rounds: {said('bad-config', lang, why=error)}\n")
-        return USAGE
-    except OSError as error:
-        sys.stderr.write(f"opdev rounds: {said('unwritable', lang, path=error.filename or '?', why=error.strerror)}\n")
-        return USAGE
-    except Exception as error:
-        sys.stderr.write(said("internal", lang, error=f"{type(error).__name__}: {error}") + "\n")
-        if os.environ.get("OPDEV_DEBUG"):
-            raise
-        return INTERNAL
+
+    def bad(error: Exception) -> tuple[str, int]:
+        return said("bad-config", lang, why=error), USAGE
+
+    return guarded("opdev rounds", lang, work, {
+        Refused: lambda error: (refusal(error)[lang], NOT_DONE),
+        UsageError: lambda error: (said(error.key, lang, **error.values), USAGE),
+        ConfigError: bad, PageError: bad,
+        OSError: lambda error: (said("unwritable", lang, path=error.filename or "?", why=error.strerror), USAGE),
+    })  # fmt: skip
 
 
 def _act(args: argparse.Namespace, lang: Lang) -> int:
@@ -211,15 +203,6 @@ def _diff(place: _Place, args: argparse.Namespace) -> int:
 
 
 _CALLS = {"list": _list, "start": _start, "keep": _keep, "revert": _revert, "restore": _restore, "diff": _diff}
-
-
-def _asked(argv: Sequence[str]) -> str:
-    for index, value in enumerate(argv):
-        if value == "--lang" and index + 1 < len(argv):
-            return argv[index + 1]
-        if value.startswith("--lang="):
-            return value.partition("=")[2]
-    return "auto"
 
 
 def _parser(lang: Lang) -> argparse.ArgumentParser:

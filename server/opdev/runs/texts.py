@@ -106,7 +106,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "运行阶段（包括 CPU 模拟）需要 Linux（WSL 或 Remote-SSH 也可以）；查看记录不受限制",
         "phases run on Linux only, on the CPU stand-in too (WSL and Remote-SSH reach one); looking at runs works anywhere",
     ),
-    "internal": ("opdev 内部错误（{error}）；请附上命令报告此问题", "opdev failed ({error}); please report it with the command"),
     "bad-pes": ("--pes 是 1 到 1024 的整数，几个用逗号隔开", "--pes is a whole number from 1 to 1024, or several with commas between"),
     "unwritable": ("{path} 不能写：{why}", "{path} cannot be written: {why}"),
     "head": ("{operator}  运行 {request}，{pes} PE，{executor}  {id}", "{operator}: run {request}, {pes} PEs, {executor}  {id}"),

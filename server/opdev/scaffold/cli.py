@@ -11,49 +11,28 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from opdev.config import language
+from opdev.commandline import begin, guarded
 from opdev.rules.model import Lang
 from opdev.scaffold.dtypes import DTYPES
 from opdev.scaffold.options import BUILD_MODES, KINDS, Options, check_dtypes, check_name
 from opdev.scaffold.texts import ScaffoldError, say
 
-DONE, REFUSED, USAGE, INTERNAL = 0, 1, 2, 3
-_INTERRUPTED = 130
+DONE, REFUSED, USAGE = 0, 1, 2
 
 
 def main(command: str, argv: Sequence[str]) -> int:
     """Run ``new`` or ``update``; the result is the exit status."""
     arguments = list(argv)
-    lang = language(_asked(arguments))
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-    try:
+    lang = begin(arguments)
+
+    def work() -> int:
         args = (_new_parser if command == "new" else _update_parser)(lang).parse_args(arguments)
         return _new(args, lang) if command == "new" else _update(args, lang)
-    except ScaffoldError as error:
-        sys.stderr.write(f"opdev {command}: {error.text(lang)}\n")
-        return USAGE if error.usage else REFUSED
-    except KeyboardInterrupt:
-        return _INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-    except Exception as error:
-        sys.stderr.write(f"opdev {command}: {say('internal', lang, error=f'{type(error).__name__}: {error}')}\n")
-        if os.environ.get("OPDEV_DEBUG"):
-            raise
-        return INTERNAL
 
+    def refused(error: ScaffoldError) -> tuple[str, int]:
+        return error.text(lang), USAGE if error.usage else REFUSED
 
-def _asked(argv: Sequence[str]) -> str:
-    for index, value in enumerate(argv):
-        if value == "--lang" and index + 1 < len(argv):
-            return argv[index + 1]
-        if value.startswith("--lang="):
-            return value.partition("=")[2]
-    return "auto"
+    return guarded(f"opdev {command}", lang, work, {ScaffoldError: refused})
 
 
 def _new_parser(lang: Lang) -> argparse.ArgumentParser:

@@ -99,7 +99,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "design.md 的 source.user_confirmations.dtypes 没有模板认识的 dtype",
         "source.user_confirmations.dtypes in design.md names no dtype that the templates know",
     ),
-    "internal": ("内部错误：{error}", "internal error: {error}"),
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opdev.config import language
+from opdev.commandline import begin, guarded
 from opdev.rules.model import Lang
 from opdev.sim.texts import say
 from opdev.sim.tools import MissingToolError, Tools, find_tools
@@ -37,31 +37,21 @@ def main(argv: Sequence[str]) -> int:
     from opdev.sim.build import BuildError
     from opdev.sim.root import RootError
 
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace")
     arguments, rest = _split(list(argv))
-    lang = language(_asked(arguments))
-    try:
+    lang = begin(arguments)
+
+    def work() -> int:
         args = _parser(lang).parse_args(arguments)
         os.environ["OPDEV_SIM_LANG"] = lang
         status: int = args.run(args, rest, lang)
         return status
-    except _UsageError as error:
-        _tell(str(error))
-        return USAGE
-    except MissingToolError as error:
-        _tell(say(error.key, lang, found=error.found))
-        return USAGE
-    except RootError as error:
-        _tell(f"{say('root-failed', lang)}\n{error}")
-        return INTERNAL
-    except BuildError as error:
-        _tell(say("build-failed", lang, step=error.step, status=error.status))
-        return FAILED
-    except KeyboardInterrupt:
-        return 130
+
+    return guarded("opdev sim", lang, work, {
+        _UsageError: lambda error: (str(error), USAGE),
+        MissingToolError: lambda error: (say(error.key, lang, found=error.found), USAGE),
+        RootError: lambda error: (f"{say('root-failed', lang)}\n{error}", INTERNAL),
+        BuildError: lambda error: (say("build-failed", lang, step=error.step, status=error.status), FAILED),
+    })  # fmt: skip
 
 
 def _tell(text: str) -> None:
@@ -74,15 +64,6 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
         at = argv.index("--")
         return argv[:at], argv[at + 1 :]
     return argv, []
-
-
-def _asked(argv: Sequence[str]) -> str:
-    for index, value in enumerate(argv):
-        if value == "--lang" and index + 1 < len(argv):
-            return argv[index + 1]
-        if value.startswith("--lang="):
-            return value.partition("=")[2]
-    return "auto"
 
 
 def _parser(lang: Lang) -> argparse.ArgumentParser:

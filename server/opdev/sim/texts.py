@@ -53,7 +53,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "ready": ("可以使用", "ready"),
     "supported": ("支持", "supported"),
     "not-supported": ("不支持", "not in the stand-in"),
-    "internal": ("opdev 自身出错：{error}", "a fault of opdev itself: {error}"),
 }  # fmt: skip
 
 
