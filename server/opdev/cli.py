@@ -24,6 +24,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.phases.cli import main as phases
 
         return phases(arguments[0], arguments[1:])
+    if arguments[:1] == ["state"]:
+        from opdev.workflow.statecli import main as state
+
+        return state(arguments[1:])
     if arguments[:1] == ["intake"]:
         from opdev.intake.cli import main as intake
 
@@ -65,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("lsp", help="same as opdev-lsp", add_help=False)
     commands.add_parser("gate", help="what keeps a phase of an operator closed, and what opens it", add_help=False)
     commands.add_parser("status", help="where an operator stands, and what comes next", add_help=False)
+    commands.add_parser("state", help="a PyPTO operator's state file: look at it, move it on", add_help=False)
     commands.add_parser("intake", help="ask the five questions an operator starts with", add_help=False)
     commands.add_parser("run", help="run a phase, or all of them", add_help=False)
     commands.add_parser("runs", help="the runs there were", add_help=False)

@@ -1,0 +1,1 @@
+"""PyPTO's workflow: the state file of an operator, the moves it allows, and where its parts stand."""
