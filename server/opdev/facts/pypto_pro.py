@@ -40,7 +40,8 @@ class Files(Protocol):
 class Traced:
     """A function the parser reads instead of Python running it.
 
-    ``kind`` is ``jit`` for a kernel, ``vector_function`` for register code called from one;
+    ``kind`` is ``jit`` for a kernel, ``vector_function`` for register code called from one, ``test`` for a test
+    that is decorated as a kernel;
     ``alias`` is what ``pypto_pro.language`` is called in the decorator.
     """
 
@@ -152,7 +153,7 @@ def pro_kernels(view: View) -> list[Traced]:
 
 
 def _traced(view: View) -> list[Traced]:
-    found: list[Traced] = []
+    found: dict[int, Traced] = {}
     for at in sorted(at for word in _TRACED for at in view.find(word)):
         node = view.file.root.named_descendant_for_byte_range(at, at + 2)
         top = node
@@ -170,8 +171,10 @@ def _traced(view: View) -> list[Traced]:
             continue
         name = function.child_by_field_name("name")
         called = text(view.data, name) if name is not None else ""
-        found.append(Traced(called, function, decorator, match["what"], match["alias"], view.file))
-    return found
+        # A test that is decorated by mistake is run by pytest and never traced.
+        kind = "test" if called.startswith("test") else match["what"]
+        found.setdefault(function.start_byte, Traced(called, function, decorator, kind, match["alias"], view.file))
+    return list(found.values())
 
 
 def _tiles(kernel: Traced) -> Tiles:
