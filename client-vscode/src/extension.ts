@@ -1,7 +1,11 @@
 // Activation: the server, its state, and every feature, each in a file of its own.
 import * as vscode from 'vscode';
+import { assistantTools } from './assistant/tools';
+import { clangdOffer } from './clangd';
 import { registerCommands } from './commands';
+import { documentCommands } from './documents/commands';
 import { log } from './log';
+import { newOperatorCommand } from './newOperator/newOperator';
 import { Store } from './operators/store';
 import { operatorsView } from './operators/tree';
 import { panels } from './panels/panels';
@@ -10,12 +14,14 @@ import { bundle, home } from './python/managed';
 import { Setup } from './python/setup';
 import { registerRunCommands } from './runs/commands';
 import { runLogs } from './runs/logs';
+import { roundCommands } from './runs/rounds';
 import { timeBudget } from './server/budget';
 import { reactions } from './server/reactions';
 import { Server } from './server/server';
 import { tellTrouble } from './server/trouble';
 import { statusItem } from './status';
 import { testExplorer } from './testing/explorer';
+import { walkthrough } from './walkthrough';
 
 let server: Server | undefined;
 
@@ -40,6 +46,12 @@ export function activate(context: vscode.ExtensionContext): void {
     panels(context, made, store),
     registerRunCommands(made, store),
     testExplorer(made, store),
+    newOperatorCommand(made, store),
+    documentCommands(made, store),
+    roundCommands(made, store),
+    clangdOffer(context, store),
+    assistantTools(made, store),
+    walkthrough(store),
     reactions(made),
   );
   // Not waited for: the editor shows what an extension brings only once its activation has ended.

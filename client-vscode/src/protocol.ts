@@ -146,3 +146,26 @@ export interface CasesResult {
   complete: boolean;
   picks: Picks;
 }
+
+/** What a new operator may be; `problem` is what is wrong with the name that was asked about. */
+export interface NewOperatorOffer {
+  kinds: { id: string; label: string; dtypes: string[] }[];
+  buildModes: { id: string; label: string }[];
+  folders: string[];
+  problem: string | null;
+}
+
+export interface NewOperator {
+  name: string;
+  kind: string;
+  dtypes: string[];
+  buildMode: string;
+  torch: boolean;
+  folder: string;
+}
+
+export interface NewOperatorResult {
+  root: string;
+  design: string;
+  text: string;
+}

@@ -11,6 +11,9 @@ import { logUri } from './logs';
 
 type Arguments = Record<string, unknown>;
 
+/** Phases that have a command of their own; the manifest names them. */
+export const PHASES = ['0', '1', '2', '3', '4', '5', '5.5', '6', '6.5', 'regression', '7'] as const;
+
 export function registerRunCommands(host: Server, store: Store): vscode.Disposable {
   const commands: Record<string, (node?: Node) => Promise<unknown>> = {
     'opdev.run': (node) => run(store, node),
@@ -32,6 +35,11 @@ export function registerRunCommands(host: Server, store: Store): vscode.Disposab
     // What the server's lenses call; its own command would take all answers at once.
     vscode.commands.registerCommand('opdev.intake', ({ root }: { root: string }) => intake(host, { root })),
     ...Object.entries(commands).map(([name, command]) => vscode.commands.registerCommand(name, command)),
+    ...PHASES.map((phase) =>
+      vscode.commands.registerCommand(`opdev.phase.${phase.replace('.', '_')}`, (node?: Node) =>
+        withOperator(store, node, (root) => start({ root, phase })),
+      ),
+    ),
   );
 }
 

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 const SECTION = 'opdev';
 
 /** Commands this client answers itself, so that the server does not announce them. */
-export const OWN_COMMANDS: readonly string[] = ['opdev.intake'];
+export const OWN_COMMANDS: readonly string[] = ['opdev.intake', 'opdev.newOperator', 'opdev.showGate'];
 
 /** `initializationOptions`: the settings as they are, and what the user allows here. */
 export function initializationOptions(): Record<string, unknown> {

@@ -1,0 +1,126 @@
+// Commands that show: the gate, the environment, rounds, reports.
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { opdev, opdevWithProgress } from '../cli';
+import { messageOf } from '../log';
+import { chooseOperator } from '../operators/choose';
+import type { Node } from '../operators/nodes';
+import type { Store } from '../operators/store';
+import type { PhaseStatusResult } from '../protocol';
+import type { Server } from '../server/server';
+import { Documents } from './documents';
+import { gateText } from './gate';
+
+type Named = Node | string | { root: string } | undefined;
+
+export function documentCommands(server: Server, store: Store): vscode.Disposable {
+  const documents = new Documents({
+    gate: (root) => gate(server, root),
+    doctor: (root) => said(server, ['doctor', ...of(root)]),
+    rounds: (root) => said(server, ['rounds', ...of(root)]),
+    roundDiff: (root) => said(server, ['rounds', 'diff', ...of(root)]),
+  });
+  const about = (kind: string, file: (name: string) => string) => async (named: Named) => {
+    const root = await rootOf(store, named);
+    if (root) {
+      await documents.show(kind, root, file(nameOf(store, root)));
+    }
+  };
+  const commands: Record<string, (named: Named) => Promise<unknown>> = {
+    'opdev.showGate': about('gate', (name) => `${name} ${vscode.l10n.t('gate')}.md`),
+    'opdev.doctor': about('doctor', (name) => `${name} ${vscode.l10n.t('environment')}.txt`),
+    'opdev.rounds.show': about('rounds', (name) => `${name} ${vscode.l10n.t('rounds')}.txt`),
+    'opdev.rounds.diff': about('roundDiff', (name) => `${name} ${vscode.l10n.t('round')}.diff`),
+    'opdev.showReport': (named) => showReport(store, named),
+    'opdev.writePerfReport': (named) => writePerfReport(server, store, named),
+  };
+  return vscode.Disposable.from(
+    documents,
+    store.onChanged((root) => {
+      if (root !== undefined) {
+        documents.refresh('gate', root);
+      }
+    }),
+    ...Object.entries(commands).map(([name, command]) => vscode.commands.registerCommand(name, command)),
+  );
+}
+
+/** The operator a command is about: said by a line of the view, by a lens, or chosen. */
+export async function rootOf(store: Store, named: Named): Promise<string | undefined> {
+  if (typeof named === 'string') {
+    return named.includes('://') ? named : vscode.Uri.file(named).toString();
+  }
+  return named && 'root' in named ? named.root : (await chooseOperator(store))?.root;
+}
+
+/** `--op FOLDER`. */
+export function of(root: string): string[] {
+  return root ? ['--op', vscode.Uri.parse(root).fsPath] : [];
+}
+
+function nameOf(store: Store, root: string): string {
+  return store.operator(root)?.name ?? path.posix.basename(root);
+}
+
+async function said(server: Server, words: readonly string[]): Promise<string> {
+  return (await opdev(server, words)).output;
+}
+
+async function gate(server: Server, root: string): Promise<string> {
+  const result = await server.client?.sendRequest<PhaseStatusResult>('opdev/phaseStatus', { root });
+  const status = result?.operators[0];
+  if (!status) {
+    return result?.failed[0]?.problem ?? vscode.l10n.t('The server is not running.');
+  }
+  return gateText(status, {
+    next: vscode.l10n.t('Next:'),
+    closed: vscode.l10n.t('What keeps the gate closed'),
+    open: vscode.l10n.t('Nothing keeps the gate closed'),
+    opens: vscode.l10n.t('What opens it:'),
+    phases: vscode.l10n.t('Phases'),
+    states: {
+      open: vscode.l10n.t('open'),
+      closed: vscode.l10n.t('closed'),
+      skipped: vscode.l10n.t('skipped'),
+      ahead: vscode.l10n.t('ahead'),
+    },
+  });
+}
+
+async function showReport(store: Store, named: Named): Promise<void> {
+  const root = await rootOf(store, named);
+  if (!root) {
+    return;
+  }
+  const folder = vscode.Uri.parse(root);
+  const found = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, '{docs,baseline}/**/*.md'), null, 200);
+  const readme = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, 'README.md'), null, 1);
+  const items = [...readme, ...found]
+    .map((uri) => ({ label: path.posix.basename(uri.path), description: uri.path.slice(folder.path.length + 1), uri }))
+    .sort((a, b) => a.description.localeCompare(b.description));
+  const title = vscode.l10n.t('Which report?');
+  const chosen = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
+  if (chosen) {
+    await vscode.commands.executeCommand('markdown.showPreview', chosen.uri);
+  }
+}
+
+async function writePerfReport(server: Server, store: Store, named: Named): Promise<void> {
+  const root = await rootOf(store, named);
+  if (!root) {
+    return;
+  }
+  try {
+    const title = vscode.l10n.t('Writing the performance report');
+    const ran = await opdevWithProgress(server, title, ['perf', 'report', ...of(root)]);
+    if (!ran) {
+      return;
+    }
+    if (ran.status !== 0) {
+      throw new Error(ran.output.trim());
+    }
+    await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.Uri.parse(root), 'docs', 'performance_report.md'));
+  } catch (error) {
+    void vscode.window.showErrorMessage(messageOf(error));
+  }
+}
