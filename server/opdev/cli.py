@@ -44,6 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.runs.perfing import main as perf
 
         return perf(arguments[1:])
+    if arguments[:1] == ["report"]:
+        from opdev.reporting.cli import main as report
+
+        return report(arguments[1:])
     if arguments[:1] == ["rounds"]:
         from opdev.runs.rounds import main as rounds
 
@@ -78,6 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("stop", help="end a run", add_help=False)
     commands.add_parser("precision", help="judge outputs by a precision standard", add_help=False)
     commands.add_parser("perf", help="measurements: show, compare, report", add_help=False)
+    commands.add_parser("report", help="the operator's documents and one HTML page, from run records", add_help=False)
     commands.add_parser("rounds", help="the optimisation rounds: list, start, keep, revert, restore, diff", add_help=False)
     commands.add_parser("doctor", help="what the environment has, and what it lacks", add_help=False)
     commands.add_parser("sim", help="build and run operators on the CPU stand-in", add_help=False)

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lines import baseline, launch, log
 
+from opdev.blocks import Section, merge
 from opdev.facts.report_performance import read_performance
 from opdev.kinds import Place, classify
 from opdev.perf.document import Aim, document
-from opdev.perf.merging import Section, merge
 from opdev.perf.report import Facts, sections
 from opdev.perf.rows import RoundRow
 from opdev.perf.tables import Tables

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from opdev.blocks import Section
 from opdev.perf.formulas import delta_pct, percent
-from opdev.perf.merging import Section
 from opdev.perf.rows import RoundRow
 from opdev.perf.tables import shown
 

@@ -6,11 +6,9 @@ import os
 import sys
 from collections.abc import Iterator
 
-from opdev.atomic import write_bytes
 from opdev.facts.cases import matrix_of
 from opdev.perf import texts
 from opdev.perf.document import document
-from opdev.perf.merging import merge
 from opdev.perf.model import Log
 from opdev.perf.report import Facts, sections
 from opdev.perf.rows import RoundRow
@@ -20,12 +18,12 @@ from opdev.rounds.measured import BUS
 from opdev.rounds.overview import Row, overview
 from opdev.rules.model import Lang
 from opdev.runs import finding
-from opdev.runs.errors import UsageError
+from opdev.runs.marking import Marked, bring
 from opdev.runs.measured import aim_of, kind_of, latest, named
 from opdev.runs.target import look
-from opdev.source import Source
 
 NAME = "docs/performance_report.md"
+TAG = "perf"
 _DECISIONS = {"base": "-", "open": "进行中", "kept": "keep", "reverted": "revert"}
 
 
@@ -33,40 +31,32 @@ def report(op: str | None, output: str | None, *, check: bool, lang: Lang) -> in
     """Write the report, or with ``check`` only say whether it is up to date (1 where it is not)."""
     evidence = look(finding.one(op).root)
     path = os.path.abspath(os.path.expanduser(output)) if output else f"{evidence.root}/{NAME}"
-    old = _read(path)
-    before = old.data.decode("utf-8") if old is not None else ""
+    done, real = write(evidence, path, check=check)
+    for kept in done.kept:
+        sys.stderr.write(f"opdev perf: {texts.say('block-kept', lang, section=kept, path=named(path))}\n")
+    said = ("report-old" if check else "report-written") if done.changed else "report-same"
+    sys.stdout.write(texts.say(said, lang, path=named(path)) + "\n")
+    if not check and not real:
+        sys.stdout.write(texts.say("report-empty", lang) + "\n")
+    return 1 if check and done.changed else 0
+
+
+def write(evidence: Evidence, path: str, *, check: bool) -> tuple[Marked, bool]:
+    """Bring the report at ``path`` up to date; whether hardware measured anything at all comes with it."""
     logs = latest(evidence.root, kind_of(evidence))
     found = document([log for log in logs if log.backend == "hardware"], evidence.name, aim_of(evidence))
-    made = merge(
-        before, f"# 性能报告：{evidence.name}", sections(found, facts(evidence, logs), list(rounds(evidence.root)))
-    )
-    for kept in made.kept:
-        sys.stderr.write(f"opdev perf: {texts.say('block-kept', lang, section=kept, path=named(path))}\n")
-    same = made.text == before
-    if check:
-        sys.stdout.write(texts.say("report-same" if same else "report-old", lang, path=named(path)) + "\n")
-        return 0 if same else 1
-    if not same:
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            data = made.text.encode("utf-8", "surrogatepass")
-            write_bytes(path, old.to_disk(data) if old is not None else data)
-        except OSError as error:
-            raise UsageError("unwritable", path=path, why=error.strerror or error) from error
-    sys.stdout.write(texts.say("report-same" if same else "report-written", lang, path=named(path)) + "\n")
-    if not any(log.backend == "hardware" and log.measurements for log in logs):
-        sys.stdout.write(texts.say("report-empty", lang) + "\n")
-    return 0
+    made = sections(found, facts(evidence, logs), list(rounds(evidence.root)))
+    done = bring(path, f"# 性能报告：{evidence.name}", made, TAG, check=check)
+    return done, _real(logs)
 
 
-def _read(path: str) -> Source | None:
-    try:
-        with open(path, "rb") as stream:
-            return Source.from_disk(path, stream.read())
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise UsageError("unwritable", path=path, why=error.strerror or error) from error
+def measured(evidence: Evidence) -> bool:
+    """Whether hardware measured anything that is on record."""
+    return _real(latest(evidence.root, kind_of(evidence)))
+
+
+def _real(logs: list[Log]) -> bool:
+    return any(log.backend == "hardware" and log.measurements for log in logs)
 
 
 def facts(evidence: Evidence, logs: list[Log]) -> Facts:

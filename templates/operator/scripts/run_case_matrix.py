@@ -3,6 +3,7 @@
 
 每个用例一行 [CASE]，最后一行 [MATRIX]；有一个失败就以 1 退出，一个也没跑以 2 退出。
 data/case_results.json 记着每个用例上一次的结果；换了程序的结果作废，报告里写“未执行”。
+报告里只重写 opdev:report 标记之间的内容，其余是你的；opdev report 会给同一批内容补上运行编号与日志行号。
 CPU 模拟（opdev sim run）下默认只跑到 M 规模，报告注明是模拟的结果。
 """
 
@@ -104,6 +105,31 @@ def invariant_table(invariants: list[dict], results: dict[str, dict]) -> list[st
     return lines
 
 
+def block(number: str, body: str) -> str:
+    """带指纹的一段：指纹对不上，就是有人改过。"""
+    digest = hashlib.sha256(body.encode("utf-8")).hexdigest()[:12]
+    return f"<!-- opdev:report {number} {digest} -->\n{body}\n<!-- /opdev:report {number} -->"
+
+
+def keep_report(name: str, title: str, sections: list[tuple[str, str, list[str]]]) -> None:
+    """写 docs 下的一份报告；已有标记时只换标记之间的内容，被改过的一段不动。"""
+    path = OP_DIR / "docs" / name
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if "<!-- opdev:report " not in text:
+        text = f"# {title}\n"
+    for number, heading, lines in sections:
+        body = "\n".join(lines)
+        pattern = rf"<!-- opdev:report {number} ([0-9a-f]{{12}}) -->\n(.*?)\n<!-- /opdev:report {number} -->"
+        found = re.search(pattern, text, re.DOTALL)
+        if found is None:
+            text = f"{text.rstrip()}\n\n## {number}. {heading}\n\n{block(number, body)}\n"
+        elif block(number, found[2]) == found[0]:
+            text = text[: found.start()] + block(number, body) + text[found.end() :]
+        else:
+            print(f"[WARN] docs/{name} 的“{heading}”在标记之内被改过，没有更新", file=sys.stderr)
+    path.write_text(text, encoding="utf-8")
+
+
 def write_reports(matrix: dict, results: dict[str, dict]) -> tuple[int, int, int]:
     """两份报告；返回通过、失败、未执行的个数。"""
     cases = matrix["cases"]
@@ -112,16 +138,13 @@ def write_reports(matrix: dict, results: dict[str, dict]) -> tuple[int, int, int
     blocked = len(cases) - passed - failed
     rate = f"{100 * passed / len(cases):.1f}%"
     backend = "CPU 模拟（backend: sim），不代表 NPU 上的结果" if SIMULATED else "NPU"
-    head = [f"后端：{backend}。每个用例的日志在 data/logs/ 下。", ""]
-    table = case_table(cases, results)
+    table = [f"后端：{backend}。每个用例的日志在 data/logs/ 下。", "", *case_table(cases, results)]
     summary = ["| 项目 | 值 |", "|---|---|", f"| 总用例数 | {len(cases)} |", f"| 通过数 | {passed} |"]
     summary += [f"| 失败数 | {failed} |", f"| 通过率 | {rate} |", f"| 阻塞（未执行）数 | {blocked} |"]
-    docs = OP_DIR / "docs"
-    report = ["# @{ op }@ 用例矩阵", "", *head, *table]
-    (docs / "case_matrix_report.md").write_text("\n".join(report) + "\n", encoding="utf-8")
-    report = ["# 正确性报告：@{ op }@", "", *head, "## 1. 汇总", "", *summary, "", "## 2. 用例", "", *table, ""]
-    report += ["## 3. 不变量", "", *invariant_table(matrix["invariants"], results)]
-    (docs / "correctness_report.md").write_text("\n".join(report) + "\n", encoding="utf-8")
+    invariants = invariant_table(matrix["invariants"], results)
+    keep_report("case_matrix_report.md", "@{ op }@ 用例矩阵", [("1", "结果", table)])
+    sections = [("1", "汇总", summary), ("2", "用例", table), ("3", "不变量", invariants)]
+    keep_report("correctness_report.md", "正确性报告：@{ op }@", sections)
     return passed, failed, blocked
 
 

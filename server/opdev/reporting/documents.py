@@ -1,0 +1,137 @@
+"""case_matrix_report.md, correctness_report.md and the measured parts of review and delivery summary, as sections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from opdev.blocks import Section
+from opdev.reporting.cases import Results, Row
+from opdev.reporting.parts import (
+    CASE_HEADER,
+    Sources,
+    backend,
+    case_rows,
+    cases_adopted,
+    invariants_adopted,
+    summary_adopted,
+    table,
+    totals,
+)
+from opdev.reporting.perpe import OnePe
+
+_MOST_UNKNOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """An invariant of the design: how it is tested, and the cases that show it."""
+
+    text: str
+    method: str = ""
+    cases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that the reports of cases are made of."""
+
+    operator: str
+    results: Results
+    pes: dict[str, list[OnePe]] = field(default_factory=dict)
+    """By case id; only cases whose own log still is the recorded one."""
+    invariants: Sequence[Invariant] = ()
+
+
+def matrix(found: Found) -> list[Section]:
+    """docs/case_matrix_report.md."""
+    return [Section("1", "## 1. 结果", _cases(found), adopts=cases_adopted)]
+
+
+def correctness(found: Found) -> list[Section]:
+    """docs/correctness_report.md."""
+    return [
+        Section("1", "## 1. 汇总", _summary(found), adopts=summary_adopted),
+        Section("2", "## 2. 用例", _cases(found), adopts=cases_adopted),
+        Section("3", "## 3. 不变量", _invariants(found), adopts=invariants_adopted),
+        Section("4", "## 4. 各 PE 精度", _precision(found)),
+    ]
+
+
+def review(found: Found) -> list[Section]:
+    """The measured sections of docs/review-report.md; what a reviewer judges is not touched."""
+    return [
+        Section("2", "## 2. 正确性验证结果"),
+        Section("2.1", "### 2.1 汇总", _summary(found), adopts=summary_adopted),
+        Section("2.2", "### 2.2 全量 Case 结果", _cases(found), adopts=cases_adopted),
+        Section("2.3", "### 2.3 Invariant 验证", _invariants(found), adopts=invariants_adopted),
+    ]
+
+
+def summary(found: Found) -> list[Section]:
+    """The measured section of docs/delivery_summary.md."""
+    return [Section("5", "## 5. 正确性", _summary(found), adopts=summary_adopted)]
+
+
+def _summary(found: Found) -> str:
+    return "\n".join([backend(found.results), "", table(("项目", "值"), totals(found.results))])
+
+
+def _cases(found: Found) -> str:
+    if not found.results.rows:
+        return "没有用例矩阵（scripts/cases.json 或脚本里的列表），没有可以写的结果。"
+    sources = Sources()
+    out = [backend(found.results), "", table(CASE_HEADER, case_rows(found.results, sources)), *sources.lines()]
+    unknown = found.results.unknown
+    if unknown:
+        names = "、".join(one.case for one in unknown[:_MOST_UNKNOWN])
+        out += ["", f"运行记录里有 {len(unknown)} 个用例不在用例矩阵里，没有列出：{names}"]
+    return "\n".join(out)
+
+
+def _invariants(found: Found) -> str:
+    if not found.invariants:
+        return "cases.json 与设计都没有写明哪个用例验证哪条不变量。"
+    rows = {row.case.id: row for row in found.results.rows}
+    lines = [(one.text, one.method, *_shown(one, rows)) for one in found.invariants]
+    return table(("Invariant", "验证方式", "结果", "说明"), lines)
+
+
+def _shown(one: Invariant, rows: dict[str, Row]) -> tuple[str, str]:
+    """An invariant's result and remark: FAIL where any of its cases failed, PASS where all passed."""
+    every = [word.lower() for word in one.cases] in (["all cases"], ["all"], ["全部用例"])
+    mine = list(rows.values()) if every else [rows[name] for name in one.cases if name in rows]
+    absent = [] if every else [name for name in one.cases if name not in rows]
+    simulated = any(row.outcome is not None and row.outcome.simulated for row in mine)
+    names = "、".join(one.cases) + ("（模拟）" if simulated else "")
+    if any(row.verdict == "FAIL" for row in mine):
+        return "FAIL", names
+    if not one.cases:
+        return "未验证", "没有写明由哪个用例验证"
+    if absent:
+        return "未验证", f"用例矩阵里没有 {'、'.join(absent)}"
+    if mine and all(row.verdict == "PASS" for row in mine):
+        return "PASS", names
+    return "未验证", f"没有执行：{'、'.join(row.case.id for row in mine if row.verdict != 'PASS')}"
+
+
+def _precision(found: Found) -> str:
+    rows = [_worst(row, found.pes[row.case.id]) for row in found.results.rows if found.pes.get(row.case.id)]
+    if not rows:
+        return "没有各 PE 的数据：用例日志（[CASE] 行的 log=）不在了，或已被后来的运行覆盖。"
+    header = ("用例", "PE 数", "最差 PE", "MaxAE", "MaxRE", "MeanRE", "rtol", "atol", "来源")
+    return "\n".join(["误差最大的 PE；各 PE 的全部数值见 opdev report --html。", "", table(header, rows)])
+
+
+def _worst(row: Row, pes: Sequence[OnePe]) -> tuple[object, ...]:
+    worst = max(pes, key=lambda one: (one.values.get("MaxAE", 0.0), -one.pe))
+
+    def value(name: str) -> str:
+        found = worst.values.get(name)
+        return "" if found is None else f"{found:.6g}"
+
+    mark = "（模拟）" if row.outcome is not None and row.outcome.simulated else ""
+    return (
+        row.case.id, len(pes), f"{worst.pe}{mark}", value("MaxAE"), value("MaxRE"), value("MeanRE"), value("rtol"),
+        value("atol"), f"`{worst.place.log}` 第 {worst.place.line} 行",
+    )  # fmt: skip
