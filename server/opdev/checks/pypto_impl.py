@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from opdev.facts.pypto_api import FRONTEND, NAMES, near
@@ -39,7 +40,6 @@ _GOLDEN = re.compile(r"\w+_golden(?:_\w+)?")
 _MAIN = re.compile(r"""__name__\s*==\s*['"]__main__['"]""")
 _CREATES = ("zeros", "empty", "ones", "full")
 _OUTPUT = re.compile(r"out|output|outs|outputs|out_\w+|\w+_out|output_\w+|\w+_output")
-_NAME = re.compile(rb"(?<![\w.])(\w+)\.(frontend\.)?([A-Za-z]\w*)")
 _ALIAS = re.compile(rb"\bpypto[ \t]+as[ \t]+(?!pypto\b)")
 _OURS = re.compile(rb"(?<![\w.])pypto\.(frontend\.)?([A-Za-z]\w*)")
 _KNOWN = frozenset(name.encode() for name in NAMES)
@@ -260,9 +260,10 @@ def unknown_name(context: Context) -> Iterator[Hit]:
         return
     known = aliases(file)
     given = {one.name for one in py.imports(context) if one.module == "pypto"}
-    for start, end in context.spans(_NAME):
-        match = _NAME.match(context.code, start, end)
-        if match is None or match[1].decode() not in known:
+    names = _names_of(known)
+    for start, end in context.spans(names):
+        match = names.match(context.code, start, end)
+        if match is None:
             continue
         name = match[3].decode()
         table = FRONTEND if match[2] else NAMES
@@ -278,6 +279,13 @@ def unknown_name(context: Context) -> Iterator[Hit]:
         fix = Fix((Edit(at, at + len(name), guesses[0]),)) if len(guesses) == 1 else None
         args["guess"] = f"{alias}.{guesses[0]}" if guesses else ""
         yield Hit(at, at + len(name), "near" if guesses else "default", args, fix)
+
+
+@lru_cache(maxsize=64)
+def _names_of(aliases: frozenset[str]) -> re.Pattern[bytes]:
+    """What is asked of PyPTO, whatever it is called in a file."""
+    called = b"|".join(re.escape(alias.encode()) for alias in sorted(aliases))
+    return re.compile(rb"(?<![\w.])(%s)\.(frontend\.)?([A-Za-z]\w*)" % called)
 
 
 def _has_unknown(text: bytes) -> bool:
