@@ -183,6 +183,26 @@ def test_fifty_thousand_lines_a_second_are_half_of_what_it_can(tmp_path):
     assert (tmp_path / "01-smoke.stdout.log").read_bytes() == data
 
 
+@pytest.mark.parametrize("size", [1, 40, 1 << 16])
+def test_what_a_checker_said_of_a_case_is_told_before_its_end(tmp_path, size):
+    data = b"".join(
+        b"PE 0: %s (8 elements)\n[CASE] id=%s result=%s\n" % (word, name, word)
+        for name, word in ((b"a", b"PASS"), (b"b", b"FAIL"), (b"c", b"PASS"))
+    )
+    path = tmp_path / "events.jsonl"
+    writer = Events(str(path), new_id(), "host", "npu")
+    recording = Recording(writer, str(tmp_path), "02-matrix", parsers(("matrix", "checker"), Where(str(tmp_path))))
+    for start in range(0, len(data), size):
+        recording.output("stdout", data[start : start + size])
+    recording.close()
+
+    told = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(e["type"], e.get("case"), e["verdict"]) for e in told if e["type"] in ("check", "case")] == [
+        ("check", None, "PASS"), ("case", "a", "PASS"), ("check", None, "FAIL"), ("case", "b", "FAIL"),
+        ("check", None, "PASS"), ("case", "c", "PASS"),
+    ]  # fmt: skip
+
+
 def test_the_replay_shows_what_the_live_view_showed(make):
     script = """\
 mkdir -p output

@@ -6,9 +6,10 @@ The raw bytes are on disk before the event that speaks of them.  A parser that r
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from opdev.phases.model import both
 from opdev.runs.diagnose import Watch
@@ -19,6 +20,7 @@ from opdev.runs.parsers import Fields, Parser
 
 _SOON = 0.05
 _MUCH = 1 << 20
+_CASE = re.compile(rb"^[^\n]*\[CASE\][^\n]*\n?", re.M)
 
 
 class Recording:
@@ -92,11 +94,12 @@ class Recording:
     def _lines(self, lines: bytes, stream: str) -> None:
         self.watch.feed(lines)
         found: list[Fields] = []
-        for parser in self._parsers[:]:
-            try:
-                found += parser.feed(lines, stream)
-            except Exception as error:  # noqa: BLE001 - see the module
-                self._lost(parser, error)
+        for part in _parts(lines):
+            for parser in self._parsers[:]:
+                try:
+                    found += parser.feed(part, stream)
+                except Exception as error:  # noqa: BLE001 - see the module
+                    self._lost(parser, error)
         self._tell(found)
 
     def _tell(self, found: Sequence[Fields]) -> None:
@@ -118,3 +121,16 @@ class Recording:
         name = type(parser).__module__.rpartition(".")[2]
         why = f"{type(error).__name__}: {error}"
         self.events.add("note", text=both(f"解析器 {name} 出错，本步骤不再使用它（{why}）", f"the parser {name} failed and is not used any more in this step ({why})"))  # fmt: skip
+
+
+def _parts(lines: bytes) -> Iterator[bytes]:
+    """Lines cut at those that end a case: what a checker said of the case is told before its end, however both came."""
+    at = 0
+    if b"[CASE]" in lines:
+        for match in _CASE.finditer(lines):
+            if match.start() > at:
+                yield lines[at : match.start()]
+            yield match[0]
+            at = match.end()
+    if at < len(lines):
+        yield lines[at:]
