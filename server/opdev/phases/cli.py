@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from opdev.commandline import begin, guarded
 from opdev.config import ConfigError, Configs
@@ -18,6 +19,12 @@ from opdev.phases.texts import say
 from opdev.project.operators import Operator
 from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
+
+if TYPE_CHECKING:
+    from opdev.phases.evidence import Evidence
+    from opdev.phases.model import Gate
+    from opdev.phases.pypto_checks import PyptoEvidence
+    from opdev.phases.show import Show
 
 OPEN, CLOSED, USAGE = 0, 1, 2
 _NAMED = 8
@@ -49,12 +56,13 @@ def main(command: str, argv: Sequence[str]) -> int:
 
 def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:
     from opdev.phases.graph import NAMES, ORDER, phase_id
+    from opdev.phases.pypto_graph import stage_id
 
     def phase(text: str) -> str:
-        found = phase_id(text)
-        if found is None:
+        # Whose phase it is, is known when the operator is.
+        if phase_id(text) is None and stage_id(text, "classic") is None and stage_id(text, "pro") is None:
             raise argparse.ArgumentTypeError(say("no-phase", lang, text=text, phases=", ".join((*ORDER, *NAMES))))
-        return found
+        return text
 
     p = argparse.ArgumentParser(prog=f"opdev {command}", description=say(f"{command}-help", lang))
     if command == "gate":
@@ -83,7 +91,7 @@ def _schema(command: str) -> int:
 
 
 def _operators(folder: str, lang: Lang) -> list[Operator]:
-    from opdev.phases.find import operators
+    from opdev.phases.find import every
 
     path = os.path.abspath(os.path.expanduser(folder))
     if os.path.islink(path) and os.path.basename(path) != os.path.basename(os.path.realpath(path)):
@@ -92,7 +100,7 @@ def _operators(folder: str, lang: Lang) -> list[Operator]:
     path = path.replace("\\", "/")
     if not os.path.isdir(path):
         raise _UsageError(say("no-folder", lang, path=folder))
-    found = operators(path)
+    found = every(path)
     if not found:
         raise _UsageError(say("no-operator", lang, path=folder))
     return found
@@ -107,7 +115,9 @@ def _colour() -> bool:
 def _gate(args: argparse.Namespace, lang: Lang) -> int:
     from opdev.phases.evidence import Evidence
     from opdev.phases.gates import gate
-    from opdev.phases.show import Show, gate_json
+    from opdev.phases.graph import ORDER, phase_id
+    from opdev.phases.pypto_checks import evidence_of
+    from opdev.phases.show import Show
     from opdev.phases.status import judged, situation
 
     folder = args.op or "."
@@ -115,18 +125,42 @@ def _gate(args: argparse.Namespace, lang: Lang) -> int:
     if len(found) > 1:
         names = ", ".join(op.name for op in found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
         raise _UsageError(say("several", lang, path=folder, count=len(found), names=names))
+    show = Show(lang, os.getcwd().replace("\\", "/"), colour=_colour())
+    pypto = evidence_of(found[0], _configs(found[0]))
+    if pypto is not None:
+        return _stage(pypto, args, show)
     evidence = Evidence(found[0], _configs(found[0]))
-    phase = args.phase
+    phase = phase_id(args.phase) if args.phase is not None else None
+    if phase is None and args.phase is not None:
+        raise _UsageError(say("no-phase", lang, text=args.phase, phases=", ".join(ORDER)))
     if phase is None:
         at = situation(evidence)
         phase = (judged(evidence).at if at.complete else at).phase.id
     answer = gate(evidence, phase)
-    show = Show(lang, os.getcwd().replace("\\", "/"), colour=_colour())
-    if args.format == "json":
-        text = json.dumps(gate_json(answer, evidence.name, evidence.root, show), ensure_ascii=False, indent=1) + "\n"
+    return _told(answer, evidence, show, "shmem", args.format)
+
+
+def _stage(evidence: PyptoEvidence, args: argparse.Namespace, show: Show) -> int:
+    """The gate of a PyPTO operator's stage."""
+    from opdev.phases.pypto_graph import STAGES, stage_id
+    from opdev.phases.pypto_status import WORKFLOWS, stage_gate, standing
+
+    stages = STAGES[evidence.kind]
+    stage = stage_id(args.phase, evidence.kind) if args.phase is not None else standing(evidence).at.phase.id
+    if stage is None:
+        names = ", ".join(f"{one.id} {one.title[show.lang]}" for one in stages)
+        raise _UsageError(say("no-stage", show.lang, text=args.phase, phases=names))
+    return _told(stage_gate(evidence, stage), evidence, show, WORKFLOWS[evidence.kind], args.format)
+
+
+def _told(answer: Gate, evidence: Evidence, show: Show, workflow: str, form: str) -> int:
+    from opdev.phases.show import gate_json
+
+    if form == "json":
+        found = gate_json(answer, evidence.name, evidence.root, show, workflow)
+        sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     else:
-        text = show.gate(answer, evidence.name, evidence.root)
-    sys.stdout.write(text)
+        sys.stdout.write(show.gate(answer, evidence.name, evidence.root))
     return CLOSED if answer.state == "closed" else OPEN
 
 

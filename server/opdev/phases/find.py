@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from opdev.project.operators import Operator
 from opdev.project.places import Places
+from opdev.pypto.finding import workflow_of
 
 _SHARED = frozenset({"torch_binding", "scripts", "utils", "lib", "common"})
 _SKIP = frozenset({
@@ -29,6 +30,18 @@ def operators(folder: str, places: Places | None = None) -> list[Operator]:
     if root is not None:
         return [Operator(root, places)]
     return [Operator(found, places) for found in sorted(set(_below(folder, places)))]
+
+
+def every(folder: str, places: Places | None = None) -> list[Operator]:
+    """The operators of any workflow in a folder: SHMEM's and PyPTO's."""
+    places = places or Places()
+    for root in (places.of(f"{folder}/SPEC.md").root, folder):
+        if root is not None and workflow_of(root) is not None:
+            return [Operator(root, places)]
+    root = _root(folder, places)
+    if root is not None:
+        return [Operator(root, places)]
+    return [Operator(found, places) for found in sorted(set(_below(folder, places, pypto=True)))]
 
 
 def _root(folder: str, places: Places) -> str | None:
@@ -71,7 +84,7 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _below(folder: str, places: Places) -> Iterator[str]:
+def _below(folder: str, places: Places, *, pypto: bool = False) -> Iterator[str]:
     top = folder.rstrip("/").count("/")
     for count, (here, names, _) in enumerate(os.walk(folder)):
         here = here.replace("\\", "/")
@@ -79,7 +92,8 @@ def _below(folder: str, places: Places) -> Iterator[str]:
         if count > _MOST_FOLDERS:
             return
         root = places.of(f"{here}/CMakeLists.txt").root if here != folder else None
-        root = root if root is not None and is_operator(root) else None
+        ours = root is not None and (is_operator(root) or (pypto and workflow_of(root) is not None))
+        root = root if ours else None
         if root is not None and root.startswith(folder.rstrip("/") + "/"):
             yield root
             names.clear()

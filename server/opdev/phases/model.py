@@ -39,6 +39,8 @@ class Phase:
     """Paths below the operator; ``<op>`` stands for its name."""
     retry: Text
     """What happens when its gate stays closed."""
+    word: str = "Phase"
+    """What its workflow calls such a step: ``Phase`` or ``Stage``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,10 @@ _GATE: dict[str, Any] = {
 _NAMED: dict[str, Any] = {
     "operator": {"type": "string", "description": "The operator's name"},
     "root": {"type": "string", "description": "Its folder, relative to the working directory"},
+    "workflow": {
+        "enum": ["shmem", "pypto-classic", "pypto-pro", "pypto-pro-4"],
+        "description": "Whose phases they are; PyPTO's are the stages 1 to 7 (classic), 1 to 5, or 1 to 4",
+    },
 }
 _DEFS = {"text": _TEXT, "place": _PLACE, "phase": _PHASE, "check": _CHECK, "gate": _object(_GATE)}
 

@@ -7,13 +7,21 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opdev.phases.graph import BY_ID, PHASES
+from opdev.phases.graph import BY_ID
 from opdev.phases.model import Check, Gate, Phase, Spot, listed, said
-from opdev.phases.status import Status
+from opdev.phases.situation import Status
 from opdev.phases.texts import GATE, STATE, say, word
 from opdev.rules.model import Lang, Text
 
-_COLOURS = {"failed": "31", "unknown": "33", "ok": "32", "closed": "31", "open": "32", "skipped": "90", "simulated": "36"}
+_COLOURS = {
+    "failed": "31",
+    "unknown": "33",
+    "ok": "32",
+    "closed": "31",
+    "open": "32",
+    "skipped": "90",
+    "simulated": "36",
+}
 
 
 class Show:
@@ -45,6 +53,8 @@ class Show:
         title = said(phase.title, self.lang)
         if phase.id == "regression":
             return title
+        if phase.word == "Stage":
+            return f"第 {phase.id} 阶段 {title}" if self.lang == "zh" else f"Stage {phase.id}, {title}"
         return f"Phase {phase.id} {title}" if self.lang == "zh" else f"Phase {phase.id}, {title}"
 
     def gate(self, gate: Gate, operator: str, root: str) -> str:
@@ -117,10 +127,10 @@ class Show:
 
     def _phases(self, status: Status) -> list[str]:
         found = {gate.phase.id: gate for gate in status.gates}
-        titles = {phase.id: said(phase.title, self.lang) for phase in PHASES}
+        titles = {phase.id: said(phase.title, self.lang) for phase in status.phases}
         wide = max(width(title) for title in titles.values())
         out = []
-        for phase in PHASES:
+        for phase in status.phases:
             gate = found.get(phase.id)
             if phase.id in status.skipped:
                 state = f"{word(GATE['skipped'], self.lang)}  {said(status.skipped[phase.id], self.lang)}"
@@ -159,11 +169,12 @@ def pad(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 
-def gate_json(gate: Gate, operator: str, root: str, show: Show) -> dict[str, Any]:
+def gate_json(gate: Gate, operator: str, root: str, show: Show, workflow: str = "shmem") -> dict[str, Any]:
     """A gate as ``schema.GATE`` has it."""
     return {
         "operator": operator,
         "root": show.path(root),
+        "workflow": workflow,
         **_gate(gate, show),
     }
 
@@ -200,6 +211,7 @@ def _status(status: Status, show: Show) -> dict[str, Any]:
     return {
         "operator": status.operator,
         "root": show.path(status.root),
+        "workflow": status.workflow,
         "phase": at.phase.id,
         "title": _text(at.phase.title),
         "row": at.row,

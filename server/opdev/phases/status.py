@@ -6,74 +6,25 @@ what an editor shows above a design, and looks at one gate only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 from opdev.config import Configs
 from opdev.phases import design, gates, review
 from opdev.phases.evidence import DESIGN, Evidence
 from opdev.phases.graph import BY_ID, ORDER, skipped
-from opdev.phases.model import Gate, Phase, Spot, both
+from opdev.phases.model import Gate, both
+from opdev.phases.pypto_checks import evidence_of
+from opdev.phases.pypto_status import glanced
+from opdev.phases.pypto_status import standing as pypto_standing
 from opdev.phases.recovery import Match, recover
 from opdev.phases.rounds_ledger import standing
 from opdev.phases.routing import Returned, returned
+from opdev.phases.situation import Glance, Situation, Status
 from opdev.rules.context import Project
-from opdev.rules.model import Text
 
 _FLAG_PHASE = "5.5"
 _AFTER_FAILURE = (5, 6, 8, 10, 12, 13, 14)
 """The rows where something is to be built or run again: there the last failure says more than the row."""
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """Where work goes on.  ``row`` is the recovery matrix's (1 to 14); None where no row fits: delivery, or done."""
-
-    phase: Phase
-    row: int | None
-    why: Text
-    next: Text
-    worker: str
-    place: Spot | None = None
-    complete: bool = False
-    """Whether everything up to the delivery is done."""
-    back: str | None = None
-    """The phase that the last failure leads back to, where it is about the present code."""
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """A situation with every gate and every phase that is passed over, with its reason."""
-
-    operator: str
-    root: str
-    at: Situation
-    gates: tuple[Gate, ...] = ()
-    skipped: Mapping[str, Text] = field(default_factory=dict)
-    round: Text | None = None
-    """What is unfinished about optimisation rounds, and what to do."""
-
-    @property
-    def behind(self) -> list[Gate]:
-        """Gates before the open phase that are closed: they have to open before it may."""
-        index = ORDER.index(self.at.phase.id)
-        return [g for g in self.gates if ORDER.index(g.phase.id) < index and g.state == "closed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Glance:
-    """One line on an operator.  ``failed`` counts the checks that keep the phase's gate closed.
-
-    ``complete``: no row of the recovery matrix fits and the final review passed; the gates of earlier phases,
-    which would cost more than a line may, are ``status``'s to ask.
-    """
-
-    phase: str
-    row: int | None
-    open: bool
-    failed: int
-    text: Text
-    complete: bool = False
 
 
 def situation(evidence: Evidence) -> Situation:
@@ -149,6 +100,9 @@ def _not_yet(closed: list[Gate]) -> Situation:
 
 def status(project: Project, configs: Configs | None = None) -> Status:
     """Everything there is to say about an operator's progress."""
+    pypto = evidence_of(project, configs)
+    if pypto is not None:
+        return pypto_standing(pypto)
     return judged(Evidence(project, configs))
 
 
@@ -169,6 +123,9 @@ def glance(project: Project, configs: Configs | None = None, cancelled: Callable
     Rules that look at other files are left out of the design's gate: the editor shows their findings anyway,
     and they would cost more than the line may.  Raises Cancelled once ``cancelled`` says so.
     """
+    pypto = evidence_of(project, configs, cancelled)
+    if pypto is not None:
+        return glanced(pypto)
     evidence = Evidence(project, configs, cancelled)
     at = situation(evidence)
     name = at.phase.id
@@ -190,3 +147,6 @@ def glance(project: Project, configs: Configs | None = None, cancelled: Callable
     )
     text = both(f"{head['zh']}，{tail['zh']}", f"{head['en']}: {tail['en']}")
     return Glance(name, at.row, open=not count, failed=count, text=text)
+
+
+__all__ = ["Glance", "Situation", "Status", "glance", "judged", "situation", "status"]

@@ -34,10 +34,14 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "lang": ("文字的语言", "language of texts"),
     "schema": ("打印 JSON 输出的 JSON Schema", "print the JSON Schema of the JSON output"),
     "no-phase": ("没有 {text} 这个阶段；有 {phases}", "no phase {text}; there are {phases}"),
+    "no-stage": (
+        "{text} 不是这个 PyPTO 算子的阶段；有 {phases}",
+        "{text} is no stage of this PyPTO operator; there are {phases}",
+    ),
     "no-folder": ("{path}：没有这个目录", "{path}: no such folder"),
     "no-operator": (
-        "{path}：没有找到算子。在算子目录（如 custom-ops/<op>）里运行，或用 --op 指定",
-        "{path}: no operator found. Run it in an operator's folder (like custom-ops/<op>), or name one with --op",
+        "{path}：没有找到算子。在算子目录（如 custom-ops/<op>，PyPTO 的 custom/<op>）里运行，或用 --op 指定",
+        "{path}: no operator found. Run it in an operator's folder (custom-ops/<op>, or PyPTO's custom/<op>), or name one with --op",
     ),
     "several": (
         "{path}：下面有 {count} 个算子（{names}）。用 --op 指定一个；opdev status 可以一次看全部",

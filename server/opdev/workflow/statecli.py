@@ -176,8 +176,8 @@ def _move(root: str, args: argparse.Namespace, lang: Lang) -> int:
 
                 failed, warned = blocking(root, move, stage)
                 if failed:
-                    zh = "；".join(f"{one['id']}：{one['detail']['zh']}" for one in failed[:5])
-                    en = "; ".join(f"{one['id']}: {one['detail']['en']}" for one in failed[:5])
+                    zh = "；".join(one["detail"]["zh"] for one in failed[:5])
+                    en = "; ".join(one["detail"]["en"] for one in failed[:5])
                     more = len(failed) - 5
                     error = RefusedError(
                         "gate-closed",

@@ -65,7 +65,6 @@ class Records:
         return made
 
     def _phases(self, root: str) -> OperatorStatus:
-        from opdev.phases.graph import PHASES
         from opdev.phases.status import status
 
         session = self._session
@@ -73,7 +72,7 @@ class Records:
         lang = session.lang_of("auto")
         gates = {gate.phase.id: gate for gate in found.gates}
         phases: list[PhaseState] = []
-        for phase in PHASES:
+        for phase in found.phases:
             gate, why = gates.get(phase.id), found.skipped.get(phase.id)
             state = "skipped" if why is not None else gate.state if gate is not None else "ahead"
             phases.append(
