@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 # Calls of torch that compute nothing: memory, layout, random inputs, devices, types, bookkeeping.
-_ALLOWED = frozenset(
+ALLOWED = frozenset(
     """
     Generator Parameter Size Tensor allclose any arange as_strided as_tensor bfloat16 bool broadcast_tensors cat chunk
     clone compile concat concatenate contiguous current_device current_stream device disable double dtype empty empty_like
@@ -30,7 +30,7 @@ _ALLOWED = frozenset(
     """.split()  # noqa: SIM905 - a page of quotes would be harder to read
 )
 # Parts of torch that are about something else than computing.
-_PARTS = frozenset({"library", "ops", "npu", "cuda", "testing", "utils", "distributed", "jit", "_dynamo", "profiler", "random",
+PARTS = frozenset({"library", "ops", "npu", "cuda", "testing", "utils", "distributed", "jit", "_dynamo", "profiler", "random",
                     "autograd", "onnx", "version", "backends", "classes", "compiler", "multiprocessing", "package", "hub"})  # fmt: skip
 _METHODS = [
     "abs",
@@ -78,7 +78,7 @@ _METHODS = [
     "tanh",
     "var",
 ]
-_METHOD = re.compile(rb"\.(%s)[ \t]*\(" % "|".join(_METHODS).encode())
+METHOD = re.compile(rb"\.(%s)[ \t]*\(" % "|".join(_METHODS).encode())
 _FUNCTION = re.compile(rb"(?<![\w.])(?:torch(?:\.\w+)+|F\.\w+|functional\.\w+)[ \t]*\(")
 _MAIN = re.compile(rb"""if\s+\(?__name__\s*==""")
 _TENSOR_FROM = re.compile(
@@ -101,14 +101,14 @@ def torch_arithmetic(context: Context) -> Iterator[Hit]:
         dotted = match[0].rstrip(b" \t(").decode()
         head, _, last = dotted.rpartition(".")
         inside = head.split(".")[1] if "." in head else ""
-        if head.startswith("torch") and (last in _ALLOWED or inside in _PARTS or last[:1].isupper()):
+        if head.startswith("torch") and (last in ALLOWED or inside in PARTS or last[:1].isupper()):
             continue
         if py.call_at(context.file, match.start() + len(dotted) - len(last), match.start() + len(dotted)) is not None:
             yield Hit(match.start(), match.start() + len(dotted), "default", {"written": dotted})
     if not _is_host(context, function, name):
         return
-    tensors = _tensors(context, function)
-    for match in _METHOD.finditer(context.code, context.start, context.end):
+    tensors = tensors_of(context, function)
+    for match in METHOD.finditer(context.code, context.start, context.end):
         if any(start <= match.start() < end for start, end in traced):
             continue
         call = py.call_at(context.file, match.start(1), match.end(1))
@@ -138,7 +138,7 @@ def _matmuls(context: Context) -> Iterator[int]:
         at = context.code.find(b"@", at + 1, context.end)
 
 
-def _tensors(context: Context, function: Node) -> set[str]:
+def tensors_of(context: Context, function: Node) -> set[str]:
     """Names of a function that are torch tensors as far as it says: its parameters, and what torch made."""
     if function.type != "function_definition":
         return set()
