@@ -6,24 +6,7 @@ import json
 
 import pytest
 from fakes import of
-
-PERF = """\
-IFS=, read -r -a devices <<< "$1"
-n=${#devices[@]}
-for repeat in 1 2 3; do
-    for pe in "${devices[@]}"; do
-        awk -v n="$n" -v pe="$pe" -v count="$2" -v repeat="$repeat" -v tag="TAG" -v slow="$(cat slow 2>/dev/null || echo 1)" 'BEGIN {
-            payload = count * 2 * n; factor = (n - 1) / n; peak = 28 * (n - 1)
-            kernel = payload / 20000 * slow * (1 + repeat / 1000); e2e = kernel * 1.02
-            bus = payload / kernel / 1000 * factor
-            printf "%s pe=%d e2e_us=%.6g kernel_us=%.6g algo_bandwidth_GBps=%.6g e2e_bus_bandwidth_GBps=%.6g kernel_bus_bandwidth_GBps=%.6g", tag, pe, e2e, kernel, payload / e2e / 1000, payload / e2e / 1000 * factor, bus
-            if (tag == "[PERF]") printf " bandwidth_utilization_pct=%.6g peak_bandwidth_GBps=%.6g", bus / peak * 100, peak
-            printf " payload_bytes=%d bus_factor=%.6g%s\\n", payload, factor, tag == "[PERF]" ? "" : " api=HcclAllGather"
-        }'
-    done
-done
-"""  # fmt: skip
-SHMEM, BASELINE = PERF.replace("TAG", "[PERF]"), PERF.replace("TAG", "[BASELINE_PERF]")
+from programs import BASELINE, SHMEM
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import shutil
 import sys
 
 import pytest
+from programs import CASES, MATRIX, TWO
 
 from opdev.facts.reports import case_matrix_report, correctness_report
 from opdev.phases.gates import gate
@@ -14,34 +15,6 @@ from opdev.runs.preparing import prepare
 from opdev.runs.target import look
 from opdev.scaffold.cli import main as scaffold
 from opdev.sim.tools import MissingToolError, find_tools
-
-CASES = [
-    {"case_id": "smoke_2pe_fp16", "category": "functional", "scale": "XS", "n_pes": 2, "dtype": "float16", "shape": [64]},
-    {"case_id": "medium_8pe_fp16", "category": "functional", "scale": "M", "n_pes": 8, "dtype": "float16", "shape": [1048576]},
-    {"case_id": "large_8pe_fp16", "category": "performance", "scale": "L", "n_pes": 8, "dtype": "float16", "shape": [33554432]},
-]  # fmt: skip
-MATRIX = """\
-import pathlib, sys
-root = pathlib.Path(__file__).parents[1]
-(root / "data/logs").mkdir(parents=True, exist_ok=True)
-(root / "docs").mkdir(exist_ok=True)
-print("noise before")
-told = (root / "told.txt").read_text().split()
-for word in told:
-    case, result, error = word.split(":")
-    (root / f"data/logs/{case}.log").write_text(
-        f"PE 0: dtype=float16 MaxAE=1e-05 MaxRE=1e-04 MeanRE=2e-06 rtol=0.0078125 atol=0.0078125\\nPE 0: PASS (8 elements)\\n"
-        f"PE 1: dtype=float16 MaxAE={error} MaxRE=0.5 MeanRE=3e-06 rtol=0.0078125 atol=0.0078125\\nPE 1: {result} (8 elements)\\n")
-    print(f"[CASE] id={case} category=functional scale=XS n_pes=2 dtype=float16 shape=64 result={result} maxae={error} maxre=0.5 seconds=1 log=data/logs/{case}.log", flush=True)
-report = "后端：NPU。每个用例的日志在 data/logs/ 下。\\n\\n| Case ID | category | scale | n_pes | shape | dtype | Result | MaxAE | MaxRE | 备注 |\\n|---|---|---|---|---|---|---|---|---|---|\\n"
-report += "".join(f"| {w.split(':')[0]} | - | - | - | - | - | {w.split(':')[1]} | 9 | 9 | - |\\n" for w in told)
-if not (root / "keep").exists():
-    (root / "docs/case_matrix_report.md").write_text("# 用例矩阵\\n\\n我们的前言。\\n\\n" + report)
-failed = sum(":FAIL" in w for w in told)
-print(f"[MATRIX] total=3 passed={len(told) - failed} failed={failed} blocked=0")
-sys.exit(int(failed > 0))
-"""  # fmt: skip
-TWO = "smoke_2pe_fp16:PASS:0.25 medium_8pe_fp16:PASS:0.5"
 
 
 @pytest.fixture
@@ -212,6 +185,7 @@ def test_review_and_summary_are_filled_where_they_were_begun(op):
 
 
 def test_wrong_use_is_told(op):
+    assert op.cli("report", "--html", "x.html", "--check").returncode == 2
     assert op.cli("report", "nonsense").returncode == 2
     (op.root / "docs" / "correctness_report.md").mkdir(parents=True)
     done = op.cli("report", "correctness")

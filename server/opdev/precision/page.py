@@ -26,7 +26,7 @@ th{color:var(--soft);font-weight:600}.soft{color:var(--soft)}.pass{color:var(--o
 svg text{fill:var(--soft);font-size:11px}svg .bar{fill:var(--bar)}svg .axis{stroke:var(--line)}svg .cell{fill:var(--bad)}svg .frame{fill:none;stroke:var(--line)}
 svg .wrong{fill:none;stroke:var(--fg)}code{overflow-wrap:anywhere}ul{margin:.3rem 0;padding-left:1.2rem}
 .pick{position:absolute;opacity:0}.switch{float:right}.switch label{border:1px solid var(--line);padding:.1rem .6rem;cursor:pointer}
-#zh:checked~main :lang(en),#en:checked~main :lang(zh){display:none}#zh:checked~.switch [for=zh],#en:checked~.switch [for=en]{background:var(--bar);color:#fff}
+#zh:checked~main [lang=en],#en:checked~main [lang=zh]{display:none}#zh:checked~.switch [for=zh],#en:checked~.switch [for=en]{background:var(--bar);color:#fff}
 #zh:focus-visible~.switch,#en:focus-visible~.switch{outline:2px solid var(--bar)}
 """
 
@@ -34,6 +34,11 @@ svg .wrong{fill:none;stroke:var(--fg)}code{overflow-wrap:anywhere}ul{margin:.3re
 def page(report: Report, lang: Lang) -> str:
     """The whole page; ``lang`` is the language it opens in."""
     title = f"{report.operator + ' · ' if report.operator else ''}{both('t-title').zh if lang == 'zh' else both('t-title').en}"
+    return shell(title, lang, "".join(_main(report)))
+
+
+def shell(title: str, lang: Lang, main: str, style: str = "") -> str:
+    """A page around ``main`` (HTML) that needs nothing from outside; ``style`` is CSS of its own."""
     picks = "".join(
         f'<input class="pick" type="radio" name="lang" id="{code}"{" checked" if code == lang else ""}>'
         for code in ("zh", "en")
@@ -41,41 +46,41 @@ def page(report: Report, lang: Lang) -> str:
     head = (
         f'<!DOCTYPE html>\n<html lang="{"zh-CN" if lang == "zh" else "en"}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>{picks}"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
+        f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>{_STYLE}{style}</style></head><body>{picks}'
         '<nav class="switch"><label for="zh">中文</label><label for="en">English</label></nav><main>'
     )
-    return head + "".join(_main(report)) + "</main></body></html>\n"
+    return head + main + "</main></body></html>\n"
 
 
-def _t(text: Both, tag: str = "span", style: str = "") -> str:
+def bilingual(text: Both, tag: str = "span", style: str = "") -> str:
     """A text in both languages, one of which is shown."""
     kind = f' class="{style}"' if style else ""
     return f'<{tag} lang="zh"{kind}>{escape(text.zh)}</{tag}><{tag} lang="en"{kind}>{escape(text.en)}</{tag}>'
 
 
 def _main(report: Report) -> list[str]:
-    out = [_t(both("t-title"), "h1")]
+    out = [bilingual(both("t-title"), "h1")]
     if report.operator:
         out.append(f"<div><strong>{escape(report.operator)}</strong> <code>{escape(report.root or '')}</code></div>")
     passed = sum(r.verdict == "pass" for r in report.results)
     total = both("t-total", passed=passed, all=len(report.results), seconds=report.seconds)
     out.append(
-        f'<div><span class="verdict {report.verdict}">{_t(both(f"t-{report.verdict}"))}</span> {_t(total)}</div>'
+        f'<div><span class="verdict {report.verdict}">{bilingual(both(f"t-{report.verdict}"))}</span> {bilingual(total)}</div>'
     )
     if report.backend == "sim":
-        out.append(_t(both("t-sim"), "p", "error"))
+        out.append(bilingual(both("t-sim"), "p", "error"))
     limits = next((r.limits for r in report.results if r.limits is not None), None)
     if limits is not None:
-        out.append(f"<div>{_t(both('t-standard'))}: {report.standard} · {_t(limits.source)}</div>")
-        out.append(f"<div>{_t(both('t-limits'))}: <code>{escape(limits_text(limits))}</code></div>")
-    out.append(f'<div class="soft">{_t(both("t-engine"))}: {_t(report.engine_note)}</div>')
-    out += [_t(note, "div", "soft") for note in report.notes]
-    out.append(_t(both("t-table"), "h2"))
+        out.append(f"<div>{bilingual(both('t-standard'))}: {report.standard} · {bilingual(limits.source)}</div>")
+        out.append(f"<div>{bilingual(both('t-limits'))}: <code>{escape(limits_text(limits))}</code></div>")
+    out.append(f'<div class="soft">{bilingual(both("t-engine"))}: {bilingual(report.engine_note)}</div>')
+    out += [bilingual(note, "div", "soft") for note in report.notes]
+    out.append(bilingual(both("t-table"), "h2"))
     out.append(_table(report))
     out += _hypotheses(report.hypotheses)
     for result in report.results:
-        out += _result(result)
+        out += result_section(result)
     return out
 
 
@@ -93,24 +98,24 @@ def _table(report: Report) -> str:
 
 
 def _cell(zh: str, en: str) -> str:
-    return escape(zh) if zh == en else _t(Both(zh, en))
+    return escape(zh) if zh == en else bilingual(Both(zh, en))
 
 
-def _result(result: Result) -> list[str]:
+def result_section(result: Result) -> list[str]:
     out = [
-        f'<section><h2>{escape(result.name)} <span class="{result.verdict}">{_t(both(f"t-{result.verdict}"))}</span></h2>'
+        f'<section><h2>{escape(result.name)} <span class="{result.verdict}">{bilingual(both(f"t-{result.verdict}"))}</span></h2>'
     ]
     out.append(f'<div class="soft"><code>{escape(result.output)}</code> ← <code>{escape(result.golden)}</code></div>')
     if result.reasons:
         out.append(
             "<ul>"
-            + "".join(f'<li class="{result.verdict}">{_t(reason.text)}</li>' for reason in result.reasons)
+            + "".join(f'<li class="{result.verdict}">{bilingual(reason.text)}</li>' for reason in result.reasons)
             + "</ul>"
         )
-    out += [_t(note, "div", "soft") for note in result.notes]
+    out += [bilingual(note, "div", "soft") for note in result.notes]
     if result.reference is not None and result.reference.ratios:
         out.append(
-            f"<div>{_t(both('t-reference'))}: "
+            f"<div>{bilingual(both('t-reference'))}: "
             + ", ".join(f"{r.name} {short(r.ratio)} ≤ {r.limit:g}" for r in result.reference.ratios)
             + "</div>"
         )
@@ -119,16 +124,16 @@ def _result(result: Result) -> list[str]:
         if one.bins:
             count = both("t-exact", count=one.exact)
             more = both("t-uncompared", count=one.uncompared) if one.uncompared else Both("", "")
-            caption = f"{_t(both(f't-{one.kind}'))} · {_t(Both(count.zh + more.zh, count.en + more.en))}"
+            caption = f"{bilingual(both(f't-{one.kind}'))} · {bilingual(Both(count.zh + more.zh, count.en + more.en))}"
             charts.append(f"<figure><figcaption>{caption}</figcaption>{histogram(one)}</figure>")
     if result.heat is not None and (result.worst_tiles or result.mismatch_count):
         rows, columns = result.heat.view
         high, wide = result.heat.tile
-        caption = _t(both("t-heat", rows=rows, columns=columns, high=high, wide=wide))
+        caption = bilingual(both("t-heat", rows=rows, columns=columns, high=high, wide=wide))
         charts.append(f"<figure><figcaption>{caption}</figcaption>{heat(result.heat)}</figure>")
     out.append(f'<div class="charts">{"".join(charts)}</div>' if charts else "")
     if result.verdict == "fail" and result.mismatches:
-        out.append(_t(both("t-first", shown=len(result.mismatches), count=result.mismatch_count), "h3"))
+        out.append(bilingual(both("t-first", shown=len(result.mismatches), count=result.mismatch_count), "h3"))
         out.append(_mismatches(result))
     out += _hypotheses(result.hypotheses)
     return [*out, "</section>"]
@@ -143,7 +148,7 @@ def _mismatches(result: Result) -> str:
         both("t-difference"),
         both("t-allowed"),
     )
-    head = "".join(f"<th>{escape(n) if isinstance(n, str) else _t(n)}</th>" for n in names)
+    head = "".join(f"<th>{escape(n) if isinstance(n, str) else bilingual(n)}</th>" for n in names)
     rows = "".join(
         "<tr>"
         + "".join(
@@ -162,8 +167,8 @@ def _hypotheses(found: Sequence[Hypothesis]) -> list[str]:
     if not found:
         return []
     items = "".join(
-        f"<li>{_t(one.text)} <span class='soft'>({_t(both(f't-{one.confidence}'))})</span>"
-        f"<div class='soft'>{_t(both('t-evidence'))}: {_t(one.evidence)}</div></li>"
+        f"<li>{bilingual(one.text)} <span class='soft'>({bilingual(both(f't-{one.confidence}'))})</span>"
+        f"<div class='soft'>{bilingual(both('t-evidence'))}: {bilingual(one.evidence)}</div></li>"
         for one in found
     )
-    return [_t(both("t-hypotheses"), "h3"), f"<ul>{items}</ul>"]
+    return [bilingual(both("t-hypotheses"), "h3"), f"<ul>{items}</ul>"]

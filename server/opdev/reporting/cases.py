@@ -7,12 +7,14 @@ ran the same sources, is no result of a case any more: the case then has none, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from opdev.facts.cases import Case, matrix_of
 from opdev.facts.logs import LARGEST, matrix_lines
 from opdev.phases.evidence import Evidence
+from opdev.phases.model import NOTHING, both
 from opdev.phases.records import Record
+from opdev.rules.model import Text
 from opdev.runs.events import Event
 from opdev.runs.reader import replay
 from opdev.runs.store import LOGS, Run, runs
@@ -54,7 +56,7 @@ class Row:
 
     case: Case
     outcome: Outcome | None
-    why: str = ""
+    why: Text = field(default_factory=lambda: NOTHING)
 
     @property
     def verdict(self) -> str:
@@ -99,14 +101,20 @@ def results(evidence: Evidence) -> Results:
     return Results(rows, [one for name, one in current.items() if name not in known], ran)
 
 
-def _why(old: Outcome | None, hardware: bool, *, ran: bool) -> str:
+def _why(old: Outcome | None, hardware: bool, *, ran: bool) -> Text:
     """Why a case without a present outcome has none."""
     if old is not None:
-        where = f"{old.verdict}，run {old.place.run} 第 {old.place.line} 行"
+        run, line = old.place.run, old.place.line
+        zh, en = f"{old.verdict}，run {run} 第 {line} 行", f"{old.verdict}, run {run} line {line}"
         if hardware and old.simulated:
-            return f"未执行：NPU 上没有跑；模拟结果不计（{where}）"
-        return f"未执行：代码改过以后没有重跑（改动前 {where}）"
-    return "未执行：矩阵运行没有跑到这个用例" if ran else "未执行：没有矩阵的运行记录"
+            return both(
+                f"未执行：NPU 上没有跑；模拟结果不计（{zh}）",
+                f"not run on an NPU; the stand-in's result does not count ({en})",
+            )
+        return both(f"未执行：代码改过以后没有重跑（改动前 {zh}）", f"not run since the code changed (before: {en})")
+    if ran:
+        return both("未执行：矩阵运行没有跑到这个用例", "not run: no run of the matrix came to it")
+    return both("未执行：没有矩阵的运行记录", "not run: there is no run of the matrix")
 
 
 def _matrices(run: Run) -> Iterator[tuple[Record, list[Outcome]]]:

@@ -1,4 +1,4 @@
-"""``opdev report``: the field's documents from run records.
+"""``opdev report``: the field's documents from run records, or all of it as one page.
 
 Exit status: 0 written or up to date, 1 (``--check``) out of date, 2 usage, 3 a fault of opdev itself, 130 interrupted.
 """
@@ -6,11 +6,13 @@ Exit status: 0 written or up to date, 1 (``--check``) out of date, 2 usage, 3 a 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from opdev.commandline import begin, guarded
 from opdev.config import ConfigError
+from opdev.phases.evidence import Evidence
 from opdev.reporting.texts import say
 from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
@@ -41,12 +43,18 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
     p.add_argument("only", nargs="*", metavar="|".join(NAMES), choices=[*NAMES, []], help=say("only", lang))
     p.add_argument("--op", metavar="DIR", help=run_text("op", lang))
     p.add_argument("--check", action="store_true", help=say("check", lang))
+    p.add_argument("--html", metavar="FILE", help=say("html", lang))
     p.add_argument("--lang", choices=("auto", "zh", "en"), default="auto", help=run_text("lang", lang))
     return p
 
 
 def _run(args: argparse.Namespace, lang: Lang) -> int:
+    if args.html and (args.check or args.only):
+        sys.stderr.write(f"opdev report: {say('html-and-check', lang)}\n")
+        return USAGE
     evidence = look(finding.one(args.op).root)
+    if args.html:
+        return _page(evidence, args.html, lang)
     from opdev.reporting.gathering import gather
     from opdev.reporting.writing import NAMES, write
 
@@ -74,3 +82,17 @@ def _run(args: argparse.Namespace, lang: Lang) -> int:
     for note in notes:
         out.write(say(note, lang) + "\n")
     return 1 if args.check and old else 0
+
+
+def _page(evidence: Evidence, path: str, lang: Lang) -> int:
+    from opdev.atomic import write_bytes
+    from opdev.reporting.page import page
+    from opdev.reporting.picture import picture
+
+    text = page(picture(evidence), lang)
+    try:
+        write_bytes(os.path.abspath(os.path.expanduser(path)), text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UsageError("unwritable", path=path, why=error.strerror or error) from error
+    sys.stdout.write(say("written", lang, path=path) + "\n")
+    return 0

@@ -34,8 +34,15 @@ class Sources:
 
     def of(self, place: Place) -> str:
         """``[1] 第 12 行``."""
-        number = self._known.setdefault((place.run, place.log), len(self._known) + 1)
-        return f"[{number}] 第 {place.line} 行"
+        return f"[{self.number(place.run, place.log)}] 第 {place.line} 行"
+
+    def number(self, run: str, log: str) -> int:
+        return self._known.setdefault((run, log), len(self._known) + 1)
+
+    @property
+    def known(self) -> Sequence[tuple[str, str]]:
+        """(run, log) in the order of their numbers."""
+        return list(self._known)
 
     def lines(self) -> list[str]:
         """The list below a table, with a blank line before it."""
@@ -68,7 +75,7 @@ def _row(row: Row, sources: Sources) -> tuple[object, ...]:
     case, one = row.case, row.outcome
     own = (case.id, case.category, case.scale, case.n_pes, case.shape, case.dtype)
     if one is None:
-        return (*own, "BLOCKED", "", "", row.why, "")
+        return (*own, "BLOCKED", "", "", row.why["zh"], "")
     notes = ["模拟"] if one.simulated else []
     if one.verdict not in ("PASS", "FAIL"):
         notes.append(f"未执行：脚本的结果是 {one.verdict}")

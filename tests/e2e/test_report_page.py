@@ -1,0 +1,142 @@
+"""The HTML report in a real browser: nothing from outside, nothing on the console, the measured numbers in sight."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "runs"))
+
+from fakes import ANSWERED, BUILDING, PASSING, Fake
+from programs import BASELINE, CASES, MATRIX, SHMEM
+
+np = pytest.importorskip("numpy")
+playwright = pytest.importorskip("playwright.sync_api")
+
+pytestmark = [pytest.mark.e2e]
+WORDS = {
+    "zh": ("算子报告", "各用例、各 PE 的精度", "总线带宽与消息大小", "链路利用率", "优化轮次", "门禁", "运行记录"),
+    "en": ("Operator report", "Precision per case and PE", "Bus bandwidth against message size", "Link utilisation",
+           "Optimisation rounds", "Gates", "Runs"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """An operator with a matrix, measurements, a baseline and outputs on disk; the page of it, and its last run."""
+    op = Fake(tmp_path_factory.mktemp("report") / "repo" / "custom-ops" / "demo_allgather")
+    op.write("CMakeLists.txt", "project(demo_allgather)\n")
+    op.write("src/main.cpp", "int main() { return 0; }\n")
+    op.write("scripts/run.sh", PASSING)
+    intake = ANSWERED.format(name=op.name).replace("performance_required: false", "performance_required: true")
+    op.write("docs/phase0_intake.yaml", intake)
+    op.write("../scripts/build.sh", BUILDING)
+    op.write("../../include/x.h", "")
+    op.write("scripts/cases.json", json.dumps({"cases": CASES, "invariants": []}))
+    op.write("scripts/run_case_matrix.py", MATRIX)
+    op.write("told.txt", "smoke_2pe_fp16:PASS:0.004 medium_8pe_fp16:FAIL:0.02")
+    op.go("4")
+    op.write("scripts/perf.sh", SHMEM)
+    op.go("6")
+    (op.root / "scripts" / "perf.sh").unlink()
+    op.write("baseline/scripts/run_baseline.sh", BASELINE)
+    run, _ = op.go("6")
+    random = np.random.default_rng(42)
+    for pe in range(2):
+        golden = random.normal(size=2048).astype(np.float16)
+        op.write(f"data/case/golden_pe{pe}.bin", golden.tobytes())
+        op.write(f"output/case/output_pe{pe}.bin", (golden * np.float16(1.002)).tobytes())
+    op.write("data/case/config.json", json.dumps({"n_pes": 2, "dtype": "float16", "expected_elems": 2048}))
+    done = op.cli("report", "--html", "report.html", "--lang", "zh")
+    assert done.returncode == 0, done.stderr
+    return op, run, op.root / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    chromium = next((p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None)
+    if chromium is None:
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield found
+        found.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_the_page_says_it_all_in_both_languages_and_themes(reported, browser, lang, theme):
+    _, run, path = reported
+    said: list[str] = []
+    asked: list[str] = []
+    context = browser.new_context(color_scheme=theme, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.locator(f"label[for={lang}]").click()
+
+    text = page.locator("main").inner_text()
+    assert said == []
+    assert [url for url in asked if url != path.as_uri() and not url.startswith("data:")] == []
+    for word in WORDS[lang]:
+        assert word in text
+    for word in WORDS["en" if lang == "zh" else "zh"]:
+        assert word not in text
+    assert "1 / 3" in text
+    assert "9.98 GB/s" in text
+    assert "0.004" in text
+    assert run.id in text
+    assert len(re.findall(r"\bPASS\b|\bFAIL\b", text)) >= 2
+    assert ("模拟" if lang == "zh" else "simulated") not in text
+    # Every chart is there with a size, and its marks have colours of the theme.
+    charts = page.locator("section svg")
+    assert charts.count() >= 6
+    assert all(charts.nth(n).bounding_box()["width"] > 100 for n in range(charts.count()))
+    points = page.locator("circle.point")
+    assert points.count() >= 4
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark == ("rgb(13, 17, 23)" if theme == "dark" else "rgb(255, 255, 255)")
+    width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert width[0] <= width[1]
+    context.close()
+
+
+def test_the_numbers_of_the_page_are_those_of_the_runs(reported, browser):
+    op, _, path = reported
+    shown = json.loads(op.cli("perf", "show", "--format", "json").stdout)
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    text = page.locator("main").inner_text()
+
+    for group in shown["groups"]:
+        assert f"{group['metrics']['kernel_bus_bandwidth_GBps']['median']:.5g}" in text
+        assert all(source["run"] in text for source in group["sources"])
+    page.close()
+
+
+def test_what_the_stand_in_measured_is_marked(reported, browser, tmp_path):
+    op, _, _ = reported
+    copy = Fake(tmp_path / "repo" / "custom-ops" / op.name)
+    shutil.copytree(op.root.parents[1], tmp_path / "repo")
+    for run in copy.runs():
+        for name in ("events.jsonl", "status.json"):
+            file = Path(run.folder) / name
+            text = file.read_text(encoding="utf-8").replace('"backend":"npu"', '"backend":"sim"').replace('"backend": "npu"', '"backend": "sim"')  # fmt: skip
+            file.write_text(text, encoding="utf-8")
+    assert copy.cli("report", "--html", "sim.html").returncode == 0
+    page = browser.new_page()
+    page.goto((copy.root / "sim.html").as_uri())
+    text = page.locator("main").inner_text()
+
+    assert "simulated" in text
+    assert "not measured" in text
+    assert "GB/s\nbest bus bandwidth" not in text
+    assert page.locator("circle.point.dashed").count() >= 4
+    page.close()
