@@ -33,6 +33,7 @@ export class Store implements vscode.Disposable {
   constructor(private readonly server: Server) {
     server.known = () => Object.fromEntries(this.seen);
     server.attach((client) => this.listen(client));
+    server.onChanged(({ kind }) => void vscode.commands.executeCommand('setContext', 'opdev.health', kind));
   }
 
   get operators(): readonly OperatorStatus[] {
@@ -89,7 +90,8 @@ export class Store implements vscode.Disposable {
   }
 
   private listen(client: LanguageClient): Part {
-    void this.refresh();
+    // In a moment: only then the server is said to run.
+    this.later('', 0);
     return vscode.Disposable.from(
       client.onNotification('opdev/operatorsChanged', () => this.later('', SOON_MS)),
       client.onNotification('opdev/runEvent', (params: RunEventParams) => this.heard(params)),
