@@ -46,8 +46,8 @@ def shell(title: str, lang: Lang, main: str, style: str = "") -> str:
     head = (
         f'<!DOCTYPE html>\n<html lang="{"zh-CN" if lang == "zh" else "en"}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
-        f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>{_STYLE}{style}</style></head><body>{picks}'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{escape(title)}</title><style>{_STYLE}{style}</style></head><body>{picks}"
         '<nav class="switch"><label for="zh">中文</label><label for="en">English</label></nav><main>'
     )
     return head + main + "</main></body></html>\n"
