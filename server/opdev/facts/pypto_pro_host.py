@@ -20,6 +20,8 @@ from opdev.syntax.view import View
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_WRAPPER = re.compile(r"(?:\w+_)?wrapper(?:_module\d+)?")
+_TRIES = re.compile(r"test|perf|bench|case|example|golden|reference|demo")
 _SUBSCRIPT = re.compile(rb"\][ \t]*\(")
 
 
@@ -52,8 +54,13 @@ def kernel_names_of(file: File) -> frozenset[str]:
 
 
 def public_wrappers(file: File) -> dict[str, Node]:
-    """The functions that launch kernels for others, by their names."""
-    return {name: node for name, node in functions(file).items() if is_wrapper(name)}
+    """The functions that launch kernels for others, by their names; in a test ``run_…`` is a helper of its cases."""
+    test = file.path.rpartition("/")[2].startswith("test_")
+    return {
+        name: node
+        for name, node in functions(file).items()
+        if _WRAPPER.fullmatch(name) or (not test and is_wrapper(name) and not _TRIES.search(name))
+    }
 
 
 def host_side(file: File, starts: list[Node]) -> dict[int, Node]:
