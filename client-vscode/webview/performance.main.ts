@@ -58,12 +58,13 @@ const paint = painter(() => {
     const drawn = lines(groups, metric.value as Metric, backend);
     charts[backend].element.hidden = marks[backend].hidden = !drawn.length;
     marks[backend].textContent = backend === 'sim' ? (texts.simTable ?? '') : '';
-    charts[backend].show(drawn, metric.value, texts.target ?? '');
+    charts[backend].show(drawn, metric.value, texts.target ?? '', texts.size ?? '');
   }
   tables.replaceChildren(...found);
   chart.hidden = !groups.length;
   chartText.textContent = texts.chart ?? '';
   metricText.textContent = texts.metric ?? '';
+  metric.setAttribute('aria-label', texts.metric ?? '');
   more.replaceChildren(...[rounds(model.rounds, texts)].filter((one) => one !== null), ...(document ? notes(document, texts) : []));
 });
 

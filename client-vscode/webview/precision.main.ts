@@ -85,7 +85,7 @@ function drawDetail(): void {
   const parts: (HTMLElement | false)[] = [
     h('h2', {}, `PE ${pe} · ${name}`),
     row.said.length > 0 && h('pre', {}, row.said.join('\n')),
-    row !== newest && overwritten(row.case, newest?.case ?? newest?.key ?? ''),
+    row !== newest && !foreign() && overwritten(row.case, newest?.case ?? newest?.key ?? ''),
   ];
   if (progress.going) {
     parts.push(h('p', { class: 'muted' }, texts.afterRun ?? ''));
@@ -97,6 +97,11 @@ function drawDetail(): void {
     parts.push(h('h2', {}, `${texts.lastOutputs ?? ''} · PE ${pe}`), ...details(outputs, pe, texts));
   }
   detail.replaceChildren(...parts.filter((part) => part !== false));
+}
+
+/** Whether the outputs that are there are known to be none of this run's; that is said with them. */
+function foreign(): boolean {
+  return typeof outputs === 'object' && outputs?.ofRun === false;
 }
 
 /** Every case writes over the outputs of the one before: what is below is not this one's. */

@@ -30,7 +30,7 @@ export function precisionTexts(): Record<string, string> {
     lastOutputs: vscode.l10n.t('Last outputs'),
     afterRun: vscode.l10n.t('Where and why it is wrong is looked into when the run has ended.'),
     judging: vscode.l10n.t('Comparing outputs and golden…'),
-    otherRun: vscode.l10n.t('Another run has written these outputs since: outputs are not kept.'),
+    otherRun: vscode.l10n.t('These outputs were not written by this run: only the newest are kept.'),
     overwritten: vscode.l10n.t('Later cases have overwritten the outputs of this one; what follows is of {0}.', '{0}'),
     runAlone: vscode.l10n.t('Run this case alone'),
     noPe: vscode.l10n.t('The last outputs have no PE {0}.', '{0}'),

@@ -19,6 +19,7 @@ export class Chart {
   private lines: readonly Line[] = [];
   private metric = '';
   private target = '';
+  private size = '';
   private mark = '';
   private width = 0;
 
@@ -34,11 +35,11 @@ export class Chart {
     }).observe(this.element);
   }
 
-  show(lines: readonly Line[], metric: string, target: string): void {
-    const mark = JSON.stringify([lines.map((line) => [line.label, line.kind, [...line.points]]), metric, target]);
+  show(lines: readonly Line[], metric: string, target: string, size: string): void {
+    const mark = JSON.stringify([lines.map((line) => [line.label, line.kind, [...line.points]]), metric, target, size]);
     if (mark !== this.mark) {
       this.mark = mark;
-      [this.lines, this.metric, this.target] = [lines, metric, target];
+      [this.lines, this.metric, this.target, this.size] = [lines, metric, target, size];
       this.redraw();
     }
   }
@@ -69,7 +70,8 @@ export class Chart {
     const colour = (name: string, other = 'gray'): string => style.getPropertyValue(`--vscode-${name}`).trim() || other;
     const body = getComputedStyle(document.body);
     const font = `${body.fontSize} ${body.fontFamily}`;
-    const [ink, grid] = [colour('foreground', body.color), colour('panel-border', colour('contrastBorder'))];
+    const [ink, paper] = [colour('foreground', body.color), colour('editor-background', body.backgroundColor)];
+    const grid = colour('panel-border', colour('contrastBorder'));
     const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 }, font, labelFont: font };
     return {
       width: this.width,
@@ -81,13 +83,13 @@ export class Chart {
         { ...axis, label: this.metric, size: 70, values: (_, splits) => splits.map((value) => String(Number(value.toPrecision(4)))) },
       ],
       series: [
-        { label: 'B', value: (_, size) => sized(size) },
+        { label: this.size, value: (_, size) => sized(size) },
         ...this.lines.map((line, index): uPlot.Series => {
           const drawn = line.kind === 'target' ? colour('charts-red') : line.kind === 'baseline' ? ink : colour(`charts-${COLOURS[index % COLOURS.length] ?? 'blue'}`);
           const dash = line.kind === 'target' ? { dash: [6, 4] } : {};
           return {
             label: named[index] ?? '', stroke: drawn, width: 2, spanGaps: true, ...dash,
-            points: { show: line.kind !== 'target', size: 7, fill: drawn }, value: (_, value) => shown(value),
+            points: { show: true, size: 7, fill: line.kind === 'target' ? paper : drawn }, value: (_, value) => shown(value),
           };
         }),
       ],

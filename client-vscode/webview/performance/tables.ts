@@ -21,10 +21,15 @@ function table(name: string, backend: Backend | '', title: string, columns: read
     h(
       'table',
       { 'data-table': name, 'data-backend': backend },
-      h('thead', {}, h('tr', {}, ...columns.map((column, index) => h('th', { scope: 'col', class: index < words_ ? '' : 'number' }, column)))),
+      h('thead', {}, h('tr', {}, ...columns.map((column, index) => h('th', { scope: 'col', class: index < words_ ? '' : 'number' }, ...breakable(column))))),
       h('tbody', {}, ...rows),
     ),
   );
+}
+
+/** A long name may be broken behind its underscores. */
+function breakable(name: string): (string | HTMLElement)[] {
+  return name.split(/(?<=_)/).flatMap((part) => [part, h('wbr')]);
 }
 
 const median = (group: Shown, name: Metric): string => shown(group.metrics[name]?.median);
@@ -47,16 +52,16 @@ function named(group: Shown, texts: Texts): Cell[] {
 export function bandwidth(groups: readonly Shown[], backend: Backend, texts: Texts): HTMLElement {
   const real = backend === 'hardware';
   const columns = [
-    texts.scale, 'case_id', 'PE', texts.size, BUS, 'algo_bandwidth_GBps', 'e2e_bus_bandwidth_GBps', texts.utilisation, texts.spread,
-    ...(real ? [texts.target, texts.verdict] : []),
+    texts.scale, 'case_id', 'PE', texts.size, BUS, ...(real ? [texts.target, texts.verdict] : []), texts.utilisation,
+    'algo_bandwidth_GBps', 'e2e_bus_bandwidth_GBps', texts.spread,
   ];
   const rows = groups.map((group) =>
     h(
       'tr',
       { 'data-case': group.case },
-      ...named(group, texts), number(median(group, BUS)), number(median(group, 'algo_bandwidth_GBps')),
-      number(median(group, 'e2e_bus_bandwidth_GBps')), utilisation(group), number(spread(group, BUS)),
-      ...(real ? [number(shown(target(group))), verdict(group, texts)] : []),
+      ...named(group, texts), number(median(group, BUS)), ...(real ? [number(shown(target(group))), verdict(group, texts)] : []),
+      utilisation(group), number(median(group, 'algo_bandwidth_GBps')), number(median(group, 'e2e_bus_bandwidth_GBps')),
+      number(spread(group, BUS)),
     ),
   );
   return table('bandwidth', backend, texts.bandwidth ?? '', columns.map((one) => one ?? ''), rows, 2, texts);
@@ -76,7 +81,7 @@ function verdict(group: Shown, texts: Texts): Cell {
   }
   const of = found.by === 'baseline' ? texts.ofBaseline : texts.ofPeak;
   const value = found.value_pct === null ? '' : ` ${shown(found.value_pct)} % ${of ?? ''}`;
-  return h('td', { class: found.verdict, title: words(found.why) }, `${texts[found.verdict] ?? found.verdict}${value}`);
+  return h('td', { class: `number ${found.verdict}`, title: words(found.why) }, `${texts[found.verdict] ?? found.verdict}${value}`);
 }
 
 export function latency(groups: readonly Shown[], backend: Backend, texts: Texts): HTMLElement {

@@ -44,7 +44,9 @@ export class Table {
       this.columns = columns;
       this.drawn.clear();
       const names = [texts.case, texts.result, 'dtype', ...METRICS, ...pes.map((pe) => `PE ${pe}`)];
-      this.head.replaceChildren(h('tr', {}, ...names.map((name) => h('th', { scope: 'col' }, name ?? ''))));
+      const first = names.length - pes.length - METRICS.length;
+      const look = (at: number): string => (at >= first && at < first + METRICS.length ? 'number' : '');
+      this.head.replaceChildren(h('tr', {}, ...names.map((name, at) => h('th', { scope: 'col', class: look(at) }, name ?? ''))));
     }
     const elements = rows.map((row) => {
       const chosen = selected?.key === row.key ? selected.pe : null;

@@ -80,9 +80,10 @@ export class History {
   }
 
   private caption(index: 0 | 1, text: string | undefined): void {
-    const caption = this.labels[index].firstElementChild;
-    if (caption) {
+    const [caption, list] = this.labels[index].children;
+    if (caption && list) {
       caption.textContent = text ?? '';
+      list.setAttribute('aria-label', text ?? '');
     }
   }
 
