@@ -49,7 +49,7 @@ LAYERS = {
     "lsp": CORE | {"facts", "phases", "ignore", "api", "checks", "intake", "runs", "clangd", "perf", "rounds", "ourselves", "scaffold"},
     "reporting": CORE | {"commandline", "facts", "phases", "runs", "perf", "precision", "rounds", "atomic", "blocks"},
     "cli": {"workflow", "lint", "lsp", "phases", "runs", "sim", "scaffold", "intake", "clangd", "precision", "reporting"},
-    "entry": {"pipes", "cli", "lint", "lsp", "phases", "runs", "sim", "scaffold"},
+    "entry": {"workflow", "pipes", "cli", "lint", "lsp", "phases", "runs", "sim", "scaffold"},
 }
 LONGEST = 500
 

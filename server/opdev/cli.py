@@ -13,6 +13,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; the exit status is 0, 1 (findings or failures), 2 (usage) or 3 (internal)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["lint"]:
+        if any(word.startswith(("--op-dir", "--hook", "--check-")) for word in arguments):
+            from opdev.workflow.hookcli import gate, is_ours
+
+            if is_ours(arguments[1:]):
+                return gate(arguments[1:])
         from opdev.lint.cli import main as lint
 
         return lint(arguments[1:])
@@ -24,6 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.phases.cli import main as phases
 
         return phases(arguments[0], arguments[1:])
+    if arguments[:1] == ["hook"]:
+        from opdev.workflow.hookcli import hook
+
+        return hook(arguments[1:])
     if arguments[:1] == ["state"]:
         from opdev.workflow.statecli import main as state
 
@@ -73,6 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("lsp", help="same as opdev-lsp", add_help=False)
     commands.add_parser("gate", help="what keeps a phase of an operator closed, and what opens it", add_help=False)
     commands.add_parser("status", help="where an operator stands, and what comes next", add_help=False)
+    commands.add_parser("hook", help="what an agent's editor asks: post-edit, pre-commit, stop", add_help=False)
     commands.add_parser("state", help="a PyPTO operator's state file: look at it, move it on", add_help=False)
     commands.add_parser("intake", help="ask the five questions an operator starts with", add_help=False)
     commands.add_parser("run", help="run a phase, or all of them", add_help=False)

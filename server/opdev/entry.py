@@ -10,6 +10,11 @@ def lint() -> int:
     """``opdev-lint``."""
     if _version("opdev-lint"):
         return 0
+    if any(word.startswith(("--op-dir", "--hook", "--check-")) for word in sys.argv):
+        from opdev.workflow.hookcli import gate, is_ours
+
+        if is_ours(sys.argv[1:]):
+            return _written(lambda: gate(sys.argv[1:]))
     from opdev.lint.cli import main
 
     return _written(main)

@@ -5,30 +5,22 @@ What nothing on disk proves is told and does not block: the people who move a st
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from opdev.config import Configs
-from opdev.facts.pypto_names import named
 from opdev.phases.model import Check
-from opdev.phases.pypto_checks import PyptoEvidence, evidence_of, judged
+from opdev.phases.pypto_checks import PyptoEvidence, judged
 from opdev.phases.pypto_status import stage_gate
-from opdev.project.operators import Operator
-from opdev.project.places import Places
 from opdev.pypto.moves import Move
 from opdev.pypto.states import phase_number
-from opdev.syntax.file import File
+from opdev.workflow.compat import evidence_at, of_phase
 
 _OWN = frozenset({"phases", "staged-modules"})
 """Checks about the state file itself: the moves have guards of their own for these."""
-_STAGED = re.compile(r"(?:\w+_golden_stage|test_\w+_module|\w+_module)(\d+)(?:_impl|_golden)?\.py")
 
 
 def blocking(root: str, move: Move, stage: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """(checks that fail, checks that nothing proves) of the gate a move passes through."""
-    evidence = evidence_of(Operator(root, Places()), Configs())
-    if evidence is None:
-        return [], []
+    evidence = evidence_at(root)
     checks = [check for check in _checks(evidence, move, stage) if check.id not in _OWN]
     failed = [_told(check) for check in checks if check.state == "failed"]
     return failed, [_told(check) for check in checks if check.state == "unknown"]
@@ -44,22 +36,8 @@ def _checks(evidence: PyptoEvidence, move: Move, stage: int) -> list[Check]:
 
 
 def phase_checks(evidence: PyptoEvidence, number: int) -> list[Check]:
-    """What the rules say of the files of one phase (classic) or module (PyPTO-Pro): their names have all numbers up to it."""
-    suffix = "".join(str(n) for n in range(1, number + 1))
-
-    def mine(file: File) -> bool:
-        name = file.path.rpartition("/")[2]
-        match = _STAGED.fullmatch(name)
-        if match is not None:
-            return match[1] == suffix
-        # A phase of an operator in one piece is the operator.
-        found = named(file.path)
-        return (
-            not any(_STAGED.fullmatch(r.rpartition("/")[2]) for r in evidence.files)
-            and found is not None
-            and not found.suffix
-        )
-
+    """What the rules say of the files of one phase (classic) or module (PyPTO-Pro)."""
+    mine = of_phase(evidence, number)
     return [*judged(evidence, "pypto-impl", "pypto-test", "pypto-golden", only=mine), *judged(evidence, "pypto-memory")]
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from opdev.commandline import INTERNAL, begin, guarded
+from opdev.config import ConfigError
 from opdev.pypto.moves import NAMES, Move, actions, allowed, applied
 from opdev.pypto.statefile import NAME, digest, locked, path_of, read, spec_changed, spec_of, write
 from opdev.pypto.states import (
@@ -27,6 +28,7 @@ from opdev.pypto.states import (
     stages,
     workflow,
 )
+from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
 from opdev.workflow.texts import say
 
@@ -51,6 +53,9 @@ def main(argv: Sequence[str]) -> int:
     lang = begin(arguments)
     args = _parser(lang).parse_args(arguments)
 
+    def bad(error: Exception) -> tuple[str, int]:
+        return say("bad-config", lang, why=error), USAGE
+
     def work() -> int:
         try:
             root = _root(args.op, lang)
@@ -61,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
 
     return guarded(
         "opdev state", lang, work,
-        {_UsageError: lambda error: (str(error), USAGE), OSError: lambda error: (str(error), INTERNAL)},
+        {_UsageError: lambda error: (str(error), USAGE), ConfigError: bad, PageError: bad, OSError: lambda error: (str(error), INTERNAL)},
     )  # fmt: skip
 
 
