@@ -37,7 +37,7 @@ export class KeptDiagnostics implements DiagnosticCollectionProvider, vscode.Dis
   }
 
   create(name: string | undefined, source: DiagnosticCollectionSource): vscode.DiagnosticCollection {
-    const made = vscode.languages.createDiagnosticCollection(name);
+    const made = vscode.languages.createDiagnosticCollection(`${name ?? 'opdev'} ${source}`);
     const heard = (uri: vscode.Uri): void => {
       for (const one of this.old) {
         if (one.source === source) {

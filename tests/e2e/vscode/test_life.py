@@ -26,12 +26,17 @@ if TYPE_CHECKING:
 
 LINES = 200_000
 FLOOD = f"""\
-python3 - <<'END'
-import sys, time
-for part in range(100):
-    sys.stdout.write("".join(f"kernel output line {{part * 2000 + i}}\\n" for i in range({LINES} // 100)))
+go=$(dirname "$0")/../go
+python3 - "$go" <<'END'
+import os, sys, time
+part = 0
+# At least so many, and as long as somebody types.
+while part < {LINES} // 2000 or (not os.path.exists(sys.argv[1]) and part < 1000):
+    sys.stdout.write("".join(f"kernel output line {{part * 2000 + i}}\\n" for i in range(2000)))
     sys.stdout.flush()
     time.sleep(0.06)
+    part += 1
+print("the flood ends after", part * 2000)
 END
 mkdir -p output
 echo 'PE 0: PASS (8 elements)'
@@ -67,7 +72,7 @@ def begin(bench: Workbench) -> Locator:
     row = view.locator(".monaco-list-row", has_text="demo").first
     row.wait_for()
     bench.palette("opdev: Run a phase")
-    bench.choose("code and build")
+    bench.pick("code and build")
     return row
 
 
@@ -160,8 +165,8 @@ def test_a_server_that_dies_comes_back_and_one_that_keeps_dying_is_left_alone(
     bench.until(lambda: starts() == before + 1, "another server is started")
     bench.until(alone(pid), "it runs")
     bench.go_to(2, 1)
-    bench.page.keyboard.type("IPPORT2='tcp://127.0.0.1:27011'\n")
-    bench.until(lambda: found.count() >= 2, "the new server lints")
+    bench.page.keyboard.type("pkill -f shmem\n")
+    bench.problems("pkill").first.wait_for()
     assert bench.page.evaluate("window.opdevFewest") >= 1
     assert starts() == before + 1
     bench.picture("server-back")
@@ -201,8 +206,7 @@ def test_a_window_reloaded_mid_run_shows_all_of_it_and_stops_it(
     page.locator(".log .line", has_text="before the reload").wait_for()
     page.locator(".badge", has_text="running").wait_for()
 
-    bench.page.reload()
-    bench.page.locator(".monaco-workbench").wait_for()
+    bench.reload()
     page = bench.webview("Compile · demo")
     page.locator(".log .line", has_text="before the reload").wait_for()
     page.locator(".badge", has_text="running").wait_for()
@@ -212,7 +216,7 @@ def test_a_window_reloaded_mid_run_shows_all_of_it_and_stops_it(
     bench.picture("reloaded")
     demo.write("go", "")
     page.locator(".log .line", has_text="PE 0: PASS").wait_for()
-    page.locator(".badge.passed").wait_for()
+    page.locator(".badge", has_text="running").wait_for(state="detached")
 
     # Once more, and stopped from the view.
     (demo.root / "go").unlink()
@@ -240,9 +244,15 @@ def test_200_000_lines_do_not_freeze_the_editor(
     bench.page.locator(".editor-instance .monaco-editor .view-line").first.click()
     busy = typed(bench.page, "// and while two hundred thousand lines come in by the thousand. " * 2)
     bench.picture("flood-running")
-    assert demo.runs()[-1].status.now == "running", "typing went on longer than the flood: nothing was measured"
-    page.locator(".badge.passed").wait_for()
-    page.get_by_text(f"{LINES - 1}", exact=False).first.wait_for()
+    assert page.locator(".log .line", has_text="the flood ends").count() == 0, "nothing came in any more"
+    demo.write("go", "")
+    last = page.locator(".log .line", has_text="the flood ends after")
+    last.wait_for()
+    lines = int(last.inner_text().split()[-1])
+    assert lines >= LINES
+    page.locator(".badge", has_text="running").wait_for(state="detached")
+    # Nothing is lost: each line is counted, and those of the other logs.
+    assert lines < int(page.locator(".bar > .muted", has_text=" lines").inner_text().split()[0]) < lines + 100
     bench.picture("flood")
     print(f"quiet {quiet}; flood {busy}")
     # On a machine that is busy with other things, the same as without the flood.

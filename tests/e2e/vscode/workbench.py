@@ -26,10 +26,17 @@ class Workbench:
         self.page.locator(".monaco-workbench .explorer-folders-view").wait_for()
         return self
 
+    def reload(self) -> None:
+        """Reload the window by VS Code's own command, which keeps what is open."""
+        self.page.evaluate("() => { window.opdevBefore = true; }")
+        self.palette("Developer: Reload Window")
+        self.page.wait_for_function("() => !window.opdevBefore")
+        self.page.locator(".monaco-workbench .statusbar").wait_for()
+
     def picture(self, name: str) -> Path:
         self.pictures.mkdir(parents=True, exist_ok=True)
         path = self.pictures / f"{name}.png"
-        self.page.screenshot(path=str(path))
+        self.page.screenshot(path=str(path), animations="disabled")
         return path
 
     def palette(self, text: str) -> None:
@@ -56,6 +63,17 @@ class Workbench:
     def choose(self, text: str) -> None:
         """Take the entry of a quick pick that is already open."""
         self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=text).first.click()
+
+    def pick(self, text: str) -> None:
+        """Take an entry of a quick pick by typing its name: a long list may move under the mouse."""
+        box = self.page.locator(".quick-input-widget .quick-input-box input")
+        rows = self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row")
+        rows.filter(has_text=text).first.wait_for()
+        box.fill(text)
+        rows.filter(has_not_text=text).first.wait_for(state="hidden")
+        self.page.locator(".quick-input-widget .monaco-list-row.focused", has_text=text).wait_for()
+        self.page.keyboard.press("Enter")
+        box.wait_for(state="hidden")
 
     def open(self, relative: str) -> None:
         """Open a file of the workspace by its path."""
@@ -107,7 +125,9 @@ class Workbench:
         """A view container of the activity bar, opened."""
         tab = self.page.locator(f'.activitybar .action-label[aria-label^="{title}"]')
         tab.wait_for()
-        tab.click()
+        if "checked" not in (tab.locator("xpath=..").get_attribute("class") or ""):
+            # The one in front would be closed by it.
+            tab.click()
         return self.page.locator(".sidebar .composite.viewlet")
 
     def notification(self, text: str) -> Locator:
