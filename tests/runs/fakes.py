@@ -113,9 +113,9 @@ class Fake:
     def runs(self) -> list[Run]:
         return store.runs(str(self.root))
 
-    def cli(self, *argv: str, **more) -> subprocess.CompletedProcess[str]:
+    def cli(self, *argv: str, seconds: float = 60, **more) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "opdev.cli", *argv], cwd=self.root, capture_output=True, text=True, check=False, timeout=60,
+            [sys.executable, "-m", "opdev.cli", *argv], cwd=self.root, capture_output=True, text=True, check=False, timeout=seconds,
             env={**os.environ, "OPDEV_LANG": "en", **more},
         )  # fmt: skip
 
