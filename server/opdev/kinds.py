@@ -207,7 +207,7 @@ def _python(pure: _Path, data: bytes, *, in_operator: bool) -> Kind:
     name = pure.name
     pypto = _any(_PYPTO_WORDS, data) and _PYPTO.search(data) is not None
     pro = pypto and _PRO.search(data) is not None
-    if pypto and not pro and b"language" in data and _OTHER_PYPTO.search(data):
+    if pypto and b"pypto_pro" not in data and b"language" in data and _OTHER_PYPTO.search(data):
         return NOT_OURS
     if not in_operator and not pypto and not _any(_OURS_PY, data):
         return NOT_OURS

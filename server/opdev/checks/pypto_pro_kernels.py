@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opdev.facts.pypto_pro import Traced, is_meant_to_fail, memory_of, pro_kernels, traced
+from opdev.facts.pypto_pro import Traced, is_exempt, memory_of, pro_kernels, traced
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import py
@@ -81,7 +81,7 @@ def foreign_loop(context: Context) -> Iterator[Hit]:
 
 def refused_statement(context: Context) -> Iterator[Hit]:
     """Python the parser has no reading for, in a function it reads."""
-    if is_meant_to_fail(context):
+    if is_exempt(context):
         return
     for one in traced(context):
         for word, types in _REFUSED.items():
@@ -110,7 +110,7 @@ def _is_of(one: Traced, node: Node) -> bool:
 
 def unknown_keyword(context: Context) -> Iterator[Hit]:
     """A keyword ``@pl.jit`` does not have."""
-    if is_meant_to_fail(context):
+    if is_exempt(context):
         return
     for kernel in pro_kernels(context):
         for name, value in kernel.keywords.items():

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opdev.checks.statements import line_removed
-from opdev.facts.pypto_pro import Traced, is_meant_to_fail, pro_kernels
+from opdev.facts.pypto_pro import Traced, is_exempt, pro_kernels
 from opdev.rules.context import Context
 from opdev.rules.model import Fix, Hit, Related
 from opdev.syntax import py
@@ -91,7 +91,7 @@ def auto_mutex_off(context: Context) -> Iterator[Hit]:
     """``auto_mutex=False``, which leaves mutex ids without effect."""
     for kernel in pro_kernels(context):
         given = kernel.keywords.get("auto_mutex")
-        if given is None or kernel.auto_mutex or is_meant_to_fail(context):
+        if given is None or kernel.auto_mutex or is_exempt(context):
             continue
         if kernel.calls("system.mutex_lock", "system.sync_all"):
             continue
@@ -167,7 +167,7 @@ def _calls_helpers(kernel: Traced) -> bool:
 
 def invalid_event(context: Context) -> Iterator[Hit]:
     """Event ids outside what the hardware has, and pipes that wait for themselves."""
-    if is_meant_to_fail(context):
+    if is_exempt(context):
         return
     known = constants(context.file)
     for call in py.calls(context, "sync_src", "sync_dst", "set_cross_core", "wait_cross_core"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opdev.facts.pypto_pro import is_meant_to_fail, items, pro_kernels, traced
+from opdev.facts.pypto_pro import is_exempt, items, pro_kernels, traced
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import py
@@ -51,7 +51,7 @@ def _span(node: Node) -> tuple[int, int]:
 
 def invalid_group(context: Context) -> Iterator[Hit]:
     """Arguments ``make_tile_group`` refuses when the kernel is compiled."""
-    if is_meant_to_fail(context):
+    if is_exempt(context):
         return
     for call in py.calls(context, "make_tile_group"):
         if call.dotted.count(".") == 0 or call.node.has_error:
@@ -154,7 +154,7 @@ class _Type:
 
 
 def _types(context: Context) -> Iterator[_Type]:
-    if is_meant_to_fail(context):
+    if is_exempt(context):
         return
     for call in py.calls(context, "TileType"):
         shape = call.keywords.get("shape") or (call.args[0] if call.args else None)

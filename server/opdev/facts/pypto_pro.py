@@ -172,6 +172,8 @@ def pro_kernels(view: View) -> list[Traced]:
 
 def _traced(view: View) -> list[Traced]:
     found: dict[int, Traced] = {}
+    if is_foreign(view.file):
+        return []
     for at in sorted(at for word in _TRACED for at in view.find(word)):
         node = view.file.root.named_descendant_for_byte_range(at, at + 2)
         top = node
@@ -291,9 +293,15 @@ def items(sequence: Node) -> list[Node]:
     return [child for child in sequence.named_children if child.type != "comment"]
 
 
-def is_meant_to_fail(view: View) -> bool:
-    """Whether a definition tries out what is refused: a test that expects an error."""
-    return any(True for _ in view.find("raises"))
+def is_exempt(view: View) -> bool:
+    """Whether a definition is not to be judged: a test that expects an error, or code of another framework."""
+    return any(True for _ in view.find("raises")) or is_foreign(view.file)
+
+
+def is_foreign(file: File) -> bool:
+    """Whether code in a document is of the other framework named pypto, which has ``@pl.jit``, too; files of it are nobody's."""
+    host = file.region.host if file.region is not None else None
+    return host is not None and b"pypto.language" in host.data and b"pypto_pro" not in host.data
 
 
 def language_aliases(file: File) -> frozenset[str]:
