@@ -77,7 +77,7 @@ function utilisation(group: Shown): Cell {
 function verdict(group: Shown, texts: Texts): Cell {
   const found = group.comparison;
   if (!found) {
-    return text('–');
+    return number('–');
   }
   const of = found.by === 'baseline' ? texts.ofBaseline : texts.ofPeak;
   const value = found.value_pct === null ? '' : ` ${shown(found.value_pct)} % ${of ?? ''}`;
