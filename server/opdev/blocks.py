@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 _BEGIN = re.compile(r"<!-- opdev:([a-z]+) ([0-9.]+) ([0-9a-f]{12}) -->\s*\Z")
 _HEADING = re.compile(r"(#{1,3})[ \t]+(.*)")
@@ -159,3 +160,21 @@ def _replaced(lines: list[str], heading: int, section: Section, tag: str) -> tup
     rest = lines[heading + 1 :]
     gap = 1 if rest and not rest[0].strip() else 0
     return [*lines[: heading + 1 + gap], *([] if gap else [""]), *_block(section, tag), "", *rest[gap:]], True
+
+
+def intact(data: bytes) -> list[tuple[int, int]]:
+    """Byte ranges of the blocks that are as they were generated, markers left out; ``data`` has line feeds alone."""
+    if b"<!-- opdev:" not in data:
+        return []
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    ends = list(accumulate(len(line.encode("utf-8", "surrogateescape")) + 1 for line in lines))
+    found = []
+    for at, line in enumerate(lines):
+        begin = _BEGIN.match(line)
+        if begin is None:
+            continue
+        close = f"<!-- /opdev:{begin[1]} {begin[2]} -->"
+        stop = next((i for i in range(at + 1, len(lines)) if lines[i].strip() == close), None)
+        if stop is not None and _digest("\n".join(lines[at + 1 : stop])) == begin[3]:
+            found.append((ends[at], ends[stop - 1]))
+    return found

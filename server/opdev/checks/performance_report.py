@@ -162,13 +162,20 @@ def ratios(context: Context) -> Iterator[Hit]:
         if row.metric not in _BANDWIDTHS or shown is None or shown.value is None or right is None:
             continue
         # As a share (1.05), too.
-        if all(abs(shown.value * scale - right) > _HALF + 0.5 * scale * 10.0**-shown.digits for scale in (1.0, 100.0)):
+        noise = _HALF + _rounding(row, right)
+        if all(abs(shown.value * scale - right) > noise + 0.5 * scale * 10.0**-shown.digits for scale in (1.0, 100.0)):
             yield Hit(shown.start, shown.end, args={"shown": shown.text, "right": f"{right:.1f}", "metric": row.metric})
 
 
 def _ratio(row: FinalRow) -> float | None:
     ours, theirs = row.shmem.value, row.baseline.value if row.baseline is not None else None
     return ours / theirs * 100 if ours is not None and theirs else None
+
+
+def _rounding(row: FinalRow, ratio: float) -> float:
+    """Points by which a ratio may be off because its figures are shown with few digits."""
+    both = [f for f in (row.shmem, row.baseline) if f is not None and f.value]
+    return ratio * sum(0.5 * 10.0**-f.digits / abs(f.value or 1.0) for f in both)
 
 
 def verdicts(context: Context) -> Iterator[Hit]:
@@ -191,7 +198,11 @@ def verdicts(context: Context) -> Iterator[Hit]:
         ratio = _ratio(row)
         alone = report.baseline_type is not None and report.baseline_type.text.lower() == "metric_only"
         value, wanted = (ratio, line) if ratio is not None else (used.get(row.section) if alone else None, floor)
-        if value is None or abs(value - wanted) <= _HALF or (value >= wanted) == (word == "PASS"):
+        if (
+            value is None
+            or abs(value - wanted) <= _HALF + (_rounding(row, ratio) if ratio is not None else 0.0)
+            or (value >= wanted) == (word == "PASS")
+        ):
             continue
         key = "default" if ratio is not None else "floor"
         yield Hit(said.start, said.end, key, {"said": word, "value": f"{value:.1f}", "line": f"{wanted:g}"})
