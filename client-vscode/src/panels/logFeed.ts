@@ -6,6 +6,8 @@ import type { ToPage } from './messages';
 
 const PAGE = 5_000;
 const SOON_MS = 150;
+/** Between two pages: what the editor needs to stay quick while the log comes in faster than anybody reads. */
+const PAUSE_MS = 100;
 
 export class LogFeed {
   private run: string | null = null;
@@ -82,6 +84,7 @@ export class LogFeed {
       if (line + page.lines.length >= page.total) {
         return;
       }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
 }

@@ -9,6 +9,7 @@ export class Lines {
   private readonly space: HTMLElement;
   private readonly window: HTMLElement;
   private lines: readonly string[] = [];
+  private drawnAt = -1;
   follow = true;
 
   constructor(label: string, changed: () => void) {
@@ -21,7 +22,9 @@ export class Lines {
         this.follow = end;
         changed();
       }
-      this.draw();
+      if (this.element.scrollTop !== this.drawnAt) {
+        this.draw();
+      }
     });
   }
 
@@ -35,6 +38,7 @@ export class Lines {
   }
 
   private draw(): void {
+    this.drawnAt = this.element.scrollTop;
     const first = Math.max(0, Math.floor(this.element.scrollTop / HEIGHT) - AROUND);
     const count = Math.ceil(this.element.clientHeight / HEIGHT) + 2 * AROUND;
     this.window.style.transform = `translateY(${first * HEIGHT}px)`;

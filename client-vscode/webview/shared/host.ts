@@ -25,16 +25,28 @@ export function hear(take: (message: ToPage) => void): void {
   send({ type: 'ready' });
 }
 
-/** Draws once a frame, however often it is asked to. */
+/** What changes more often than this is drawn no oftener: the editor shares the processor. */
+const DRAWN_MS = 80;
+
+/** Draws in the next frame, at most some twelve times a second, however often it is asked to. */
 export function painter(draw: () => void): () => void {
   let asked = false;
+  let last = -Infinity;
   return () => {
-    if (!asked) {
-      asked = true;
-      requestAnimationFrame(() => {
-        asked = false;
-        draw();
-      });
+    if (asked) {
+      return;
+    }
+    asked = true;
+    const paint = (): void => {
+      asked = false;
+      last = performance.now();
+      draw();
+    };
+    const rest = last + DRAWN_MS - performance.now();
+    if (rest > 0) {
+      setTimeout(() => requestAnimationFrame(paint), rest);
+    } else {
+      requestAnimationFrame(paint);
     }
   };
 }

@@ -19,7 +19,7 @@ def test_operators_and_their_phases(code_server: CodeServer, window: Callable[..
     row.wait_for()
     row.click()
     view.locator(".monaco-list-row", has_text="Runs").first.wait_for()
-    bench.picture("operators")
+    bench.picture("operators", shown=True)
 
 
 def test_a_phase_runs_and_the_compile_panel_fills(
@@ -39,7 +39,7 @@ def test_a_phase_runs_and_the_compile_panel_fills(
     phase.hover()
     phase.locator(".action-label[aria-label^='Run a phase']").click()
     page.locator(".badge", has_text="running").wait_for()
-    bench.picture("compile-running")
+    bench.picture("compile-running", shown=True)
     page.locator(".badge.passed").wait_for(timeout=240_000)
     page.locator(".simulated").wait_for()
     page.locator(".log .line", has_text="run.log").first.wait_for()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import FrameLocator, Locator, Page
 
 WAIT_MS = 60_000
+SHOWN = Path(__file__).resolve().parents[3] / "client-vscode/images"
+LARGEST = 150_000
+"""Bytes of a picture the README shows."""
 
 
 class Workbench:
@@ -33,10 +38,15 @@ class Workbench:
         self.page.wait_for_function("() => !window.opdevBefore")
         self.page.locator(".monaco-workbench .statusbar").wait_for()
 
-    def picture(self, name: str) -> Path:
+    def picture(self, name: str, *, shown: bool = False) -> Path:
+        """What the window looks like; ``shown``: the extension's README shows it."""
         self.pictures.mkdir(parents=True, exist_ok=True)
         path = self.pictures / f"{name}.png"
         self.page.screenshot(path=str(path), animations="disabled")
+        if shown and os.environ.get("OPDEV_PICTURES") == "write":
+            assert path.stat().st_size <= LARGEST, f"{name}.png is too large for a README"
+            SHOWN.mkdir(exist_ok=True)
+            shutil.copy(path, SHOWN)
         return path
 
     def palette(self, text: str) -> None:
