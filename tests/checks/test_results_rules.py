@@ -50,6 +50,10 @@ REPORT = f"""# 正确性
 {ROWS}"""
 PERF = """# 性能报告：demo
 
+## 1. 算子信息
+
+## 2. Baseline 详细信息
+
 ## 3. 基线数据
 
 | case_id | e2e_us | kernel_us |
