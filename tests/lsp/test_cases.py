@@ -111,8 +111,8 @@ def test_the_last_verdict_with_what_was_expected_and_what_came(edit, demo):
 
     assert (last["小_2pe"]["verdict"], last["小_2pe"]["run"], last["小_2pe"]["backend"]) == ("PASS", first, "npu")
     assert last["odd_2pe"]["verdict"] == "FAIL"
-    assert last["odd_2pe"]["expected"] == "rtol=0.001 atol=0.001\nidx=3: 1.0"
-    assert last["odd_2pe"]["actual"] == "MaxAE=0.5 MaxRE=1\nidx=3: 0.5"
+    assert last["odd_2pe"]["expected"] == "rtol=0.001 atol=0.001\nPE 1 idx=3: 1.0"
+    assert last["odd_2pe"]["actual"] == "MaxAE=0.5 MaxRE=1\nPE 1 idx=3: 0.5"
 
     # Another run of one case: the other keeps what it had.
     (demo.root / "wrong").unlink()
@@ -136,8 +136,8 @@ def test_a_runner_without_logs_of_cases_is_understood_by_its_output(edit, demo):
     _, last = run(edit(demo), demo)
 
     assert (last["小_2pe"]["verdict"], last["小_2pe"]["actual"]) == ("PASS", "")
-    assert last["odd_2pe"]["expected"] == "rtol=0.001 atol=0.001\nidx=6: 3.0"
-    assert last["odd_2pe"]["actual"] == "MaxAE=1 MaxRE=0.5 MeanRE=0\nidx=6: 2.0"
+    assert last["odd_2pe"]["expected"] == "rtol=0.001 atol=0.001\nPE 0 idx=6: 3.0"
+    assert last["odd_2pe"]["actual"] == "MaxAE=1 MaxRE=0.5 MeanRE=0\nPE 0 idx=6: 2.0"
 
 
 @pytest.fixture

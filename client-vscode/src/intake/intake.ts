@@ -79,7 +79,8 @@ async function tell(result: Result): Promise<boolean> {
     return false;
   }
   const open = vscode.l10n.t('Open the record');
-  const message = [vscode.l10n.t('The intake is recorded.'), ...notes].join(' ');
+  const recorded = vscode.l10n.t('The intake is recorded.');
+  const message = notes.length ? `${recorded} ${vscode.l10n.t('Still to know: {0}', notes.join(vscode.l10n.t('; ')))}` : recorded;
   const { path } = result;
   void vscode.window.showInformationMessage(message, ...(path ? [open] : [])).then(async (chosen) => {
     if (chosen === open && path) {

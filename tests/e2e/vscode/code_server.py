@@ -80,6 +80,7 @@ class CodeServer:
         (data / "User/settings.json").write_text(json.dumps(user))
         # Settings of machine scope are read from here, not from the user's.
         (data / "Machine/settings.json").write_text(json.dumps(dict(self.machine)))
+        self._speak(data)
         self._run("--install-extension", str(self.extension), "--force")
         self.port = _free_port()
         trust = ["--disable-workspace-trust"] if self.trusted else []
@@ -149,6 +150,16 @@ class CodeServer:
             "XDG_DATA_HOME": str(home / ".local/share"), "XDG_CACHE_HOME": str(home / ".cache"),
             "TMPDIR": str(tmp), "XDG_RUNTIME_DIR": str(tmp), "EXTENSIONS_GALLERY": "{}", **self.env,
         }  # fmt: skip
+
+    def _speak(self, data: Path) -> None:
+        """A language pack without a word of its own: VS Code takes no locale it has none for, and then stays English."""
+        if self.locale == "en":
+            return
+        words = data / "words.json"
+        words.write_text(json.dumps({"version": "1.0.0", "contents": {}}))
+        by = [{"extensionIdentifier": {"id": "opdev.words"}, "version": "1.0.0"}]
+        pack = {"hash": "opdev", "extensions": by, "translations": {"vscode": str(words)}, "label": self.locale}
+        (data / "languagepacks.json").write_text(json.dumps({self.locale: pack}))
 
     def _run(self, *argv: str) -> None:
         done = subprocess.run(

@@ -114,6 +114,26 @@ def test_a_new_operator_and_its_intake(stand_in: CodeServer, window: Callable[..
     bench.picture("intake-recorded")
 
 
+def test_in_chinese(serve: Callable[..., CodeServer], window: Callable[..., Workbench], workspace: Path) -> None:
+    server = serve(machine=MACHINE, locale="zh-cn", settings={"workbench.colorTheme": "Default Dark Modern"})
+    bench = window(server, workspace)
+    view = bench.view("opdev")
+    view.locator(".monaco-list-row", has_text="put_signal").first.click()
+    view.locator(".monaco-list-row", has_text="代码与编译").first.wait_for()
+    bench.palette("opdev: 查看门禁为什么没开")
+    bench.choose("put_signal")
+    page = bench.webview("put_signal 门禁")
+    page.get_by_role("heading", name="各阶段").wait_for()
+    bench.picture("gate-zh-dark")
+
+    bench.palette("Welcome: Open Walkthrough")
+    bench.choose("开始使用 opdev")
+    bench.page.locator(".getting-started-step", has_text="让 opdev 跑起来").first.wait_for()
+    # Its condition holds already: the server runs.
+    bench.page.locator(".getting-started-step .codicon-getting-started-step-checked").first.wait_for()
+    bench.picture("walkthrough-zh-dark")
+
+
 def title(bench: Workbench) -> Locator:
     return bench.page.locator(".quick-input-titlebar .quick-input-title")
 

@@ -38,6 +38,7 @@ _LONGEST = 200
 _CASE_LINE = re.compile(rb"^[^\n]*\[CASE\][^\n]*$", re.M)
 _ID = re.compile(rb"\b(?:id|case_id)=(\S+)")
 _MISMATCH = re.compile(rb"^[ \t]*first mismatch (.*)$|^(PE \d{1,6}: FAIL \((?!\d+ elements\)).*)$", re.M)
+_PE = re.compile(rb"^(PE \d{1,6}):", re.M)
 _ACTUAL = re.compile(r"^(?P<at>.*?)[ ,;]*actual[=:] ?(?P<actual>\S+) +(?:expected|golden)[=:] ?(?P<expected>\S+)")
 _ONLY = re.compile(rb"""["']--only["']""")
 _LIST = re.compile(rb"""only[^\n]{0,40}\.split\(|["']--only["'][^)]{0,200}(?:nargs|append)""")
@@ -198,8 +199,9 @@ def _mismatches(text: bytes) -> Iterator[tuple[str, str, str]]:
         if index >= _MOST_MISMATCHES:
             return
         line = text_of(match[1] if match[1] is not None else match[2]).strip()[:_LONGEST]
+        pe = next((text_of(m[1]) + " " for m in reversed(list(_PE.finditer(text, 0, match.start())))), "")
         apart = _ACTUAL.match(line)
-        yield (f"{apart['at']}: ", apart["expected"], apart["actual"]) if apart is not None else ("", "", line)
+        yield (f"{pe}{apart['at']}: ", apart["expected"], apart["actual"]) if apart is not None else ("", "", line)
 
 
 def _text(root: str, case: str, said: _Said) -> bytes:
