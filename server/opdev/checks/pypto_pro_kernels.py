@@ -39,6 +39,7 @@ _LIST = re.compile(
     r"(?:\w+\.)?(?:TensorList|[Ll]ist|[Tt]uple|Sequence|Iterable)\s*\[.*\bTensor\b.*\]|(?:\w+\.)*TensorList", re.DOTALL
 )
 _LAUNCH = re.compile(rb"\][ \t]*\(")
+_KERNEL = re.compile(rb"@[ \t]*\w+\.jit\b(?:[^\n]*\n)+?[ \t]*(?:async[ \t]+)?def[ \t]+\w+")
 _INFINITE = re.compile(
     rb"^(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(-?[ \t]*(?:float\([ \t]*['\"][+-]?(?:inf|infinity|nan)['\"][ \t]*\)"
     rb"|(?:math|torch|np|numpy)\.(?:inf|nan)))[ \t]*(?:#[^\n]*)?$",
@@ -153,6 +154,9 @@ def tensor_list(context: Context) -> Iterator[Hit]:
 
 def same_name(context: Context) -> Iterator[Hit]:
     """Two kernels of one function name in a file, which the compiled ones are kept by."""
+    names = [context.data[start:end].split()[-1] for start, end in context.spans(_KERNEL)]
+    if len(set(names)) == len(names):
+        return
     seen: dict[tuple[str, str], Traced] = {}
     for kernel in pro_kernels(context):
         given = kernel.keywords.get("name")
@@ -175,10 +179,11 @@ def infinite_constant(context: Context) -> Iterator[Hit]:
         match = _INFINITE.match(context.nocomment, start, end)
         if match is not None:
             found[match[1].decode()] = (start + match.start(2) - match.start(), start + match.end(2) - match.start())
-    if not found:
+    used = {name: where for name, where in found.items() if sum(1 for _ in context.find(name)) > 1}
+    if not used:
         return
     kernels = traced(context)
-    for name, (start, end) in found.items():
+    for name, (start, end) in used.items():
         for one in kernels:
             at = next(iter(one.inside.find(name)), None)
             if at is not None:

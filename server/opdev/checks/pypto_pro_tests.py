@@ -12,7 +12,7 @@ from opdev.facts.pypto_names import Named, first_code, impl_imports, test_functi
 from opdev.facts.pypto_pro import generation, language_aliases, traced
 from opdev.facts.pypto_pro_host import is_staged, pro_test
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit, Related
+from opdev.rules.model import Edit, Fix, Hit, Related, Severity
 from opdev.syntax import py
 from opdev.syntax.tree import ancestor
 
@@ -45,6 +45,11 @@ def _where(context: Context) -> tuple[int, int]:
     """The first test's name, else the first line of code."""
     first = next(iter(test_functions(context.file).values()), None)
     return _span(first) if first is not None else first_code(context.file)
+
+
+def _strict(context: Context) -> Severity | None:
+    """How much a convention of operators weighs: outside of one it is for information only."""
+    return None if context.project is not None else "info"
 
 
 def _literal(context: Context, call: py.Call) -> str | None:
@@ -86,7 +91,7 @@ def classic_import(context: Context) -> Iterator[Hit]:
         unused = one.name is None and one.bound == "pypto" and not _uses(context, "pypto", one.node)
         only = len([o for o in py.imports(context) if o.node == one.node]) == 1
         fix = Fix((line_removed(context, one.node),)) if unused and only else None
-        yield Hit(*_span(one.node), "default", {"written": context.text(one.node)}, fix)
+        yield Hit(*_span(one.node), "default", {"written": context.text(one.node)}, fix, _strict(context))
     for call in py.calls(context, *_LOADERS, *_renamed_loaders(context)):
         value = _literal(context, call)
         if value is not None and value.split(".")[0] == "pypto":
@@ -120,7 +125,9 @@ def not_one_kernel(context: Context) -> Iterator[Hit]:
         first = kernels[0]
         note = {"zh": f"第一个核函数 {first.name}", "en": f"the first kernel, {first.name}"}
         args = {"name": one.name, "first": first.name, "count": len(kernels)}
-        yield Hit(*_span(one.name_node), "several", args, None, None, (Related(*_span(first.name_node), note),))
+        yield Hit(
+            *_span(one.name_node), "several", args, None, _strict(context), (Related(*_span(first.name_node), note),)
+        )
     if not kernels and context.project is not None and not impl_imports(context.file):
         yield Hit(*_where(context), "default")
 
@@ -148,7 +155,7 @@ def own_tolerance(context: Context) -> Iterator[Hit]:
             continue
         function = call.node.child_by_field_name("function") or call.node
         seen.add(call.start)
-        yield Hit(*_span(function), "default", {"call": call.dotted})
+        yield Hit(*_span(function), "default", {"call": call.dotted}, None, _strict(context))
     for word in _TOLERANCES:
         for at in context.find(word):
             node = context.node_at(at, at + len(word))
@@ -162,7 +169,7 @@ def own_tolerance(context: Context) -> Iterator[Hit]:
                 continue
             call_node = ancestor(parent, "call")
             if call_node is not None and call_node.start_byte not in seen:
-                yield Hit(*_span(parent), "keyword", {"written": context.text(parent)})
+                yield Hit(*_span(parent), "keyword", {"written": context.text(parent)}, None, _strict(context))
 
 
 def missing_cpu_golden(context: Context) -> Iterator[Hit]:
@@ -212,7 +219,7 @@ def foreign_device(context: Context) -> Iterator[Hit]:
             yield Hit(*_span(node), "overwritten")
         elif not helped:
             found = True
-            yield Hit(*_span(node), "own")
+            yield Hit(*_span(node), "own", {}, None, _strict(context))
     # A staged test is given its device by the stage.
     mine = context.project is not None and _test(context, delivered=True) is not None
     if mine and not found and not helped and any(True for _ in context.find("npu")):

@@ -25,6 +25,8 @@ _ONE = frozenset(
 )
 _TWO = frozenset({"interleave", "de_interleave", "mull", "addc", "subc"})
 _REGISTERS = frozenset({"reg_tensor", "mask_reg"})
+_GIVES = _ONE | _TWO | _REGISTERS
+_VF = re.compile(rb"(?<![\w.])(?:\w+\.)?vf\.(\w+)[ \t]*(?=\()")
 _KEEPS = frozenset(
     """add sub mul div max min and_ or_ xor abs_sub shift_left shift_right prelu ln log exp abs not_ sqrt relu neg squeeze
     truncate log2 log10 muls adds subs mins maxs leaky_relu axpy mul_add_dst mul_dst_add reduce_max reduce_min""".split()  # noqa: SIM905
@@ -60,9 +62,11 @@ def statement_form(context: Context) -> Iterator[Hit]:
     """``vf.add(dst, a, b, mask)``: the form that names the destination first, which is gone."""
     if is_exempt(context):
         return
-    for match in re.finditer(rb"(?<![\w.])(?:pl\.)?vf\.(\w+)[ \t]*\(", context.code[context.start : context.end]):
-        at = context.start + match.start(1)
+    for match in _VF.finditer(context.code, context.start, context.end):
+        at = match.start(1)
         name = match[1].decode()
+        if name not in _GIVES:
+            continue
         call = py.call_at(context.file, at, at + len(match[1]))
         if call is None:
             continue
@@ -71,7 +75,7 @@ def statement_form(context: Context) -> Iterator[Hit]:
             yield Hit(*_span(function), "register", {"call": call.dotted})
             continue
         statement = call.node.parent
-        if statement is None or statement.type != "expression_statement" or name not in _ONE | _TWO:
+        if statement is None or statement.type != "expression_statement":
             continue
         count = 2 if name in _TWO else 1
         yield Hit(
@@ -95,7 +99,7 @@ def foreign_alias(context: Context) -> Iterator[Hit]:
     for one in py.imports(context):
         if one.name != "Vf" or not one.module.startswith("pypto_pro") or one.bound == "vf":
             continue
-        if not any(call.dotted.startswith(f"{one.bound}.") for call in py.all_calls(context)):
+        if re.search(rb"(?<![\w.])%s\.\w" % re.escape(one.bound.encode()), context.code) is None:
             continue
         fix = _renamed(context, one)
         for child in one.node.children_by_field_name("name"):
@@ -180,9 +184,14 @@ def scatter_index(context: Context) -> Iterator[Hit]:
 
 
 def _all_vf(one: Traced) -> list[py.Call]:
+    """The calls of ``vf.…`` in a function's body, in text order."""
+
     def collect() -> list[py.Call]:
-        view = one.inside
-        return [c for c in py.all_calls(view) if c.dotted.startswith(("vf.", f"{one.alias}.vf."))]
+        found = (
+            py.call_at(one.file, match.start(1), match.end(1))
+            for match in _VF.finditer(one.file.code, one.inside.start, one.inside.end)
+        )
+        return [call for call in found if call is not None]
 
     return one.file.memo(("pypto.vf", one.inside.start, one.inside.end), collect)
 
