@@ -46,8 +46,12 @@ _VECTOR = (
 )  # fmt: skip
 
 
-_BOUND = rb"(?m)^[ \t]*(?:for[ \t]+)?\(?(?:\w+[ \t]*,[ \t]*)*%s[ \t]*(?:,[ \t]*\w+[ \t]*)*\)?[ \t]*(?:(?:[-+*/%%]|//)?=(?!=)|in\b)"
-"""What gives a name a value; the name is put in."""
+_BINDS = re.compile(
+    rb"^[ \t]*(?:for[ \t]+([\w \t,()]+?)[ \t]+in\b|([\w \t,()]+?)[ \t]*(?:[-+*/%]|//)?=(?!=))", re.MULTILINE
+)
+"""What gives names a value: an assignment, a loop."""
+_OTHER_NAME = re.compile(rb"\bVf\b(?!\.|[ \t]+as[ \t]+vf\b)")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
 def _span(node: Node) -> tuple[int, int]:
@@ -96,6 +100,8 @@ def _assigned(context: Context, call: py.Call, count: int) -> Fix | None:
 
 def foreign_alias(context: Context) -> Iterator[Hit]:
     """``Vf`` imported under another name than ``vf``."""
+    if not context.spans(_OTHER_NAME):
+        return
     for one in py.imports(context):
         if one.name != "Vf" or not one.module.startswith("pypto_pro") or one.bound == "vf":
             continue
@@ -241,12 +247,21 @@ def invariant_mask(context: Context) -> Iterator[Hit]:
             loop = next((a for a in ancestors(call.node) if a.type in ("for_statement", "while_statement")), None)
             if loop is None or loop.start_byte < one.node.start_byte:
                 continue
-            words = set(re.findall(rb"[A-Za-z_]\w*", one.file.code[call.args[0].start_byte : call.args[0].end_byte]))
-            text = one.file.code[loop.start_byte : loop.end_byte]
-            bound = any(re.search(_BOUND % re.escape(w), text) for w in words)
+            words = set(_WORD.findall(one.file.code[call.args[0].start_byte : call.args[0].end_byte]))
+            bound = not words.isdisjoint(_bound(one, loop))
             if not bound:
                 function = call.node.child_by_field_name("function") or call.node
                 yield Hit(*_span(function), "default", {"written": context.text(call.args[0])})
+
+
+def _bound(one: Traced, loop: Node) -> frozenset[bytes]:
+    """The names a loop gives values to, its own variable among them."""
+
+    def collect() -> frozenset[bytes]:
+        text = one.file.code[loop.start_byte : loop.end_byte]
+        return frozenset(word for found in _BINDS.findall(text) for side in found for word in _WORD.findall(side))
+
+    return one.file.memo(("pypto.vf.bound", loop.start_byte, loop.end_byte), collect)
 
 
 def masked_interleave(context: Context) -> Iterator[Hit]:
