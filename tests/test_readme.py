@@ -80,7 +80,7 @@ def test_every_option_named_is_one(readme):
         | options(help_of("opdev.cli", "perf", "show"))
         | {
             o
-            for command in ("run", "show", "stop", "doctor", "new", "update")
+            for command in ("run", "show", "stop", "doctor", "new", "update", "report")
             for o in options(help_of("opdev.cli", command))
         }
     )
