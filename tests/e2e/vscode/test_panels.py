@@ -130,7 +130,7 @@ def test_both_panels_fill_live_and_are_the_same_when_opened_again(
 
     page = panel(bench, "打开精度面板", "精度", "allgather", choose=True)
     page.get_by_text("这里还没有运行过").wait_for()
-    start("精度验证")
+    start("正确性")
     # A case is there while the others still run.
     page.locator(f"#app:has(.badge.running) tr[data-case={CASES[0]}] td.pass").wait_for(timeout=LONG)
     bench.picture("precision-live-zh-dark")
@@ -151,7 +151,7 @@ def test_both_panels_fill_live_and_are_the_same_when_opened_again(
 
     page = panel(bench, "打开性能面板", "性能", "allgather", choose=True)
     page.get_by_text("还没有性能数据").wait_for()
-    start("性能验证")
+    start("性能评估")
     page.locator("#app:has(.badge.running) [data-table=bandwidth] th .mark").first.wait_for(timeout=LONG)
     bench.picture("performance-live-zh-dark")
     page.locator(".badge.blocked").wait_for(timeout=LONG)
