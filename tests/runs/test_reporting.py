@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from programs import CASES, MATRIX, TWO
+from programs import CASES, MATRIX, SHMEM, TWO
 
 from opdev.facts.reports import case_matrix_report, correctness_report
 from opdev.phases.gates import gate
@@ -181,6 +181,35 @@ def test_review_and_summary_are_filled_where_they_were_begun(op):
     assert text.split("## 2.")[0] == before.split("## 2.")[0]
     assert text.split("## 3.")[1] == before.split("## 3.")[1]
     assert doc(op, "delivery_summary.md").count("| 总用例数 | 3 |") == 1
+
+
+def test_a_final_review_gets_what_hardware_measured_and_an_interim_one_does_not(op):
+    intake = op.root / "docs" / "phase0_intake.yaml"
+    intake.write_text(intake.read_text().replace("performance_required: false", "performance_required: true"))
+    op.write("scripts/perf.sh", SHMEM)
+    measure(op)
+    op.go("6")
+    op.cli("report")
+    prepare(look(str(op.root)), "5")
+    prepare(look(str(op.root)), "7")
+    op.cli("report")
+    review = op.root / "docs" / "review-report.md"
+    text = review.read_text(encoding="utf-8")
+    assert "待 Phase 6 性能采集后补齐" in text
+    assert "| kernel_bus_bandwidth_GBps | 9.98 |" not in text
+
+    review.write_text(text.replace("| 报告模式 | interim |", "| 报告模式 | final |"), encoding="utf-8")
+    assert op.cli("report", "--check").returncode == 1
+    assert op.cli("report").returncode == 0
+
+    third = review.read_text(encoding="utf-8").split("## 3. ")[1].split("## 4. ")[0]
+    assert "| kernel_bus_bandwidth_GBps | 9.98 |" in third
+    assert "待 Phase 6" not in third
+    assert third.count("| 指标 |") == 2
+    assert op.runs()[-1].id in third
+    assert "| kernel_bus_bandwidth_GBps | 9.98 |" in doc(op, "delivery_summary.md")
+    found = op.cli("lint", "docs/review-report.md", "--no-cache")
+    assert "number-not-in-log" not in found.stdout
 
 
 def test_wrong_use_is_told(op):

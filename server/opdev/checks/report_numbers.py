@@ -113,11 +113,11 @@ def _shown(context: Context) -> Iterator[tuple[str, bool, Figure]]:
     """(metric, whether the baseline's, number) for the tables a log still speaks of.
 
     perf.sh writes a log anew each time, so once rounds were run those before the last are only in the report.  A block
-    that `opdev perf report` made and nobody changed names run and line itself, and has medians of several launches.
+    that `opdev report` made and nobody changed names run and line itself, and has medians of several launches.
     """
     report = performance_report(context.file)
+    made = intact(context.data)
     if report is not None:
-        made = intact(context.data)
         rounds = any(r.executed for r in report.rounds)
         for one in report.measured:
             top = one.section.partition(".")[0]
@@ -140,6 +140,8 @@ def _shown(context: Context) -> Iterator[tuple[str, bool, Figure]]:
             for index, cell in enumerate(cells[1:3], 1):
                 if metric in _JUDGED and index < len(titles) and "/" not in titles[index] and titles[index] != "达标":
                     value = figure(cell)
+                    if any(start <= cell.start < end for start, end in made):
+                        continue
                     if value.value is not None and not empty(cell.text) and not _LATER.search(cell.text):
                         yield metric, index > 1 and "shmem" not in titles[index], value
 

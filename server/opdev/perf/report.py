@@ -65,6 +65,35 @@ def sections(document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRo
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The case that decides: its metrics as the final table has them, its verdict with the reason, where they are from."""
+
+    case: str
+    verdict: str
+    why: str
+    rows: Sequence[tuple[str, ...]]
+    sources: Sequence[str]
+
+
+def decided(document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow]) -> Decided | None:
+    """What hardware says of the case that decides; None where it measured nothing."""
+    made = _Report(document, facts, rounds)
+    found = made.main()
+    if found is None:
+        return None
+    ours, theirs, verdict = found
+    usable = theirs if verdict["verdict"] in ("pass", "fail", "noisy") else None
+    word = _VERDICTS[verdict["verdict"]]
+    rows = [
+        (label, _median(ours, metric), _median(usable, metric) if usable else "-", _ratio(ours, usable, metric), word if metric == BUS else "-")
+        for label, metric in (
+            ("e2e_latency_us", "e2e_us"), ("kernel_latency_us", "kernel_us"), ("algo_bandwidth_GBps", "algo_bandwidth_GBps"), (BUS, BUS),
+        )
+    ]  # fmt: skip
+    return Decided(ours["case"], word, verdict["why"]["zh"], rows, _sources([ours, *([theirs] if theirs else [])]))
+
+
 class _Report:
     def __init__(self, document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow]) -> None:
         self.facts, self.rounds = facts, rounds

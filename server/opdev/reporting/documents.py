@@ -14,6 +14,7 @@ from opdev.reporting.parts import (
     case_rows,
     cases_adopted,
     invariants_adopted,
+    performance_adopted,
     summary_adopted,
     table,
     totals,
@@ -33,6 +34,19 @@ class Invariant:
 
 
 @dataclass(frozen=True, slots=True)
+class Performance:
+    """The four metrics of the deciding case with its verdict; no ``rows`` where hardware measured nothing."""
+
+    case: str = ""
+    why: str = ""
+    verdict: str = ""
+    baseline: str = ""
+    rounds: str = ""
+    rows: Sequence[tuple[str, ...]] = ()
+    sources: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """All that the reports of cases are made of."""
 
@@ -41,6 +55,9 @@ class Found:
     pes: dict[str, list[OnePe]] = field(default_factory=dict)
     """By case id; only cases whose own log still is the recorded one."""
     invariants: Sequence[Invariant] = ()
+    performance: Performance = field(default_factory=Performance)
+    final: bool = False
+    """Whether the review is the final one."""
 
 
 def matrix(found: Found) -> list[Section]:
@@ -59,18 +76,39 @@ def correctness(found: Found) -> list[Section]:
 
 
 def review(found: Found) -> list[Section]:
-    """The measured sections of docs/review-report.md; what a reviewer judges is not touched."""
-    return [
+    """The measured sections of docs/review-report.md; what a reviewer judges is not touched.
+
+    Section 3 is filled in a final review only: an interim one says that it is still to come.
+    """
+    made = [
         Section("2", "## 2. 正确性验证结果"),
         Section("2.1", "### 2.1 汇总", _summary(found), adopts=summary_adopted),
         Section("2.2", "### 2.2 全量 Case 结果", _cases(found), adopts=cases_adopted),
         Section("2.3", "### 2.3 Invariant 验证", _invariants(found), adopts=invariants_adopted),
     ]
+    if found.final and found.performance.rows:
+        made.append(Section("3", "## 3. 性能评估摘要", _performance(found.performance), adopts=performance_adopted))
+    return made
 
 
 def summary(found: Found) -> list[Section]:
-    """The measured section of docs/delivery_summary.md."""
-    return [Section("5", "## 5. 正确性", _summary(found), adopts=summary_adopted)]
+    """The measured sections of docs/delivery_summary.md."""
+    made = [Section("5", "## 5. 正确性", _summary(found), adopts=summary_adopted)]
+    if found.performance.rows:
+        made.append(Section("7", "## 7. 性能", _performance(found.performance), adopts=performance_adopted))
+    return made
+
+
+def _performance(found: Performance) -> str:
+    """What hardware measured of the case that decides, as the performance report has it."""
+    head = [
+        ("性能报告", "docs/performance_report.md"),
+        ("基线类型", found.baseline),
+        ("达标状态", found.verdict),
+        ("优化轮次", found.rounds),
+    ]
+    metrics = table(("指标", "SHMEM 最终", "基线", "SHMEM/基线", "达标"), found.rows)
+    return "\n".join([table(("指标", "值"), head), "", metrics, "", f"{found.case}：{found.why}。", *found.sources])
 
 
 def _summary(found: Found) -> str:

@@ -7,17 +7,36 @@ from collections.abc import Iterator
 from opdev.design.nodes import Node
 from opdev.facts.report_tables import plain
 from opdev.facts.structured import root_of
+from opdev.phases import review
 from opdev.phases.evidence import Evidence
 from opdev.reporting.cases import results
-from opdev.reporting.documents import Found, Invariant
+from opdev.reporting.documents import Found, Invariant, Performance
 from opdev.reporting.perpe import per_pe
+from opdev.runs import perf_report
 
 
 def gather(evidence: Evidence) -> Found:
     """All that the reports of cases are made of."""
     found = results(evidence)
     pes = {row.case.id: one for row in found.rows if (one := per_pe(evidence.root, row))}
-    return Found(evidence.name, found, pes, invariants(evidence))
+    reviewed = review.report(evidence)
+    final = reviewed is not None and reviewed[1].mode == "final"
+    return Found(evidence.name, found, pes, invariants(evidence), performance(evidence), final)
+
+
+def performance(evidence: Evidence) -> Performance:
+    """The four metrics of the case that decides; empty where hardware measured nothing, or nobody wants it measured."""
+    if evidence.said("performance_required") is False:
+        return Performance()
+    found, said, rounds = perf_report.decision(evidence)
+    if found is None:
+        return Performance()
+    done = [one for one in rounds if one.number > 0]
+    kept = sum(one.decision == "keep" for one in done)
+    return Performance(
+        found.case, found.why, found.verdict, said.baseline or "未写明", f"{len(done)}，保留 {kept}" if done else "没有优化轮次",
+        found.rows, found.sources,
+    )  # fmt: skip
 
 
 def invariants(evidence: Evidence) -> list[Invariant]:

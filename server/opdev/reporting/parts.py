@@ -120,3 +120,8 @@ summary_adopted = adopting(
     ("项目", "值"), ("指标", "值"), lines=r"\[待填\] 没有 docs/correctness_report\.md 的结果：.*"
 )
 invariants_adopted = adopting(("Invariant", "验证方式"), lines=r"\[待填\] 报告里没有不变量表")
+performance_adopted = adopting(
+    ("指标", "值"),
+    ("指标", "SHMEM 最终"),
+    lines=r"### 性能关键指标|- (?:S 与 L 规模的 kernel_bus 对比|各轮 Δ% 与最终表)：\[待填\]",
+)

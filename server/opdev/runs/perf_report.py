@@ -10,7 +10,7 @@ from opdev.facts.cases import matrix_of
 from opdev.perf import texts
 from opdev.perf.document import document
 from opdev.perf.model import Log
-from opdev.perf.report import Facts, sections
+from opdev.perf.report import Decided, Facts, decided, sections
 from opdev.perf.rows import RoundRow
 from opdev.phases.evidence import Evidence
 from opdev.rounds.errors import Refused
@@ -53,6 +53,14 @@ def write(evidence: Evidence, path: str, *, check: bool) -> tuple[Marked, bool]:
 def measured(evidence: Evidence) -> bool:
     """Whether hardware measured anything that is on record."""
     return _real(latest(evidence.root, kind_of(evidence)))
+
+
+def decision(evidence: Evidence) -> tuple[Decided | None, Facts, list[RoundRow]]:
+    """What hardware says of the case that decides, with the design's words and the rounds."""
+    logs = latest(evidence.root, kind_of(evidence))
+    found = document([log for log in logs if log.backend == "hardware"], evidence.name, aim_of(evidence))
+    said, done = facts(evidence, logs), list(rounds(evidence.root))
+    return decided(found, said, done), said, done
 
 
 def _real(logs: list[Log]) -> bool:
