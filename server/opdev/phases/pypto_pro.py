@@ -14,6 +14,7 @@ from opdev.phases.pypto_checks import Document, PyptoEvidence, document, holding
 _INDEX = Title("material-index", "资料索引有 §A、§B、§C", "the index of material has §A, §B and §C")
 _EXPLORE = Title("explore-report", "调研报告章节齐全", "the exploration report is complete")
 _FEASIBLE = Title("feasible", "没有未解决的不可行项", "nothing infeasible is left")
+_MACHINE = Title("machine-contract", "SPEC 有 json machine-contract", "the SPEC has its machine contract")
 _KERNEL = Title("kernel-contract", "SPEC 有「kernel 契约补充」", "the SPEC has its kernel contract")
 _SECTIONS = Title("design-sections", "设计有 §0 到 §10", "the design has §0 to §10")
 _EVALUATED = Title("design-evaluation", "§9 评估没有 ❌", "§9 has no ❌")
@@ -77,6 +78,9 @@ def _plan5(e: PyptoEvidence) -> Iterator[Check]:
     )
     spec = document(e, "SPEC.md")
     if spec is not None:
+        contract = spec.find(rb"^`{3,}[ \t]*json[ \t]+machine-contract", re.M)
+        yield holding(_MACHINE, contract is not None, ("有", "it has"), ("没有 ```json machine-contract 块", "there is no block ```json machine-contract"),
+                      ("按模板写出这个块", "write the block by the template"), contract or spec.at(None))  # fmt: skip
         found = [h for h in spec.headings if h.level == 2 and "契约补充" in h.title and "kernel" in h.title.lower()]
         good = len(found) == 1 and bool(spec.body(found[0]).strip())
         yield holding(_KERNEL, good, ("有", "it has"), (f"有 {len(found)} 节，且内容不能为空", f"there are {len(found)}, and one that says something is wanted"),
