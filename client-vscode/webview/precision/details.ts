@@ -71,7 +71,8 @@ function histograms(result: Result, texts: Texts): HTMLElement[] {
 }
 
 function map(result: Result, texts: Texts): HTMLElement[] {
-  if (!result.heat) {
+  // An exact output has no errors to map.
+  if (!result.heat || (!result.mismatch_count && result.metrics?.max_abs === 0)) {
     return [];
   }
   const tiles = result.worst_tiles.map((tile) =>
