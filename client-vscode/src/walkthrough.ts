@@ -4,29 +4,41 @@ import { log, messageOf } from './log';
 import type { Store } from './operators/store';
 import type { RunState } from './protocol';
 
-type Context = 'opdev.someOperator' | 'opdev.intakeDone' | 'opdev.ran' | 'opdev.green';
+/** Each step's context. */
+const STEPS = {
+  server: 'opdev.known',
+  operator: 'opdev.someOperator',
+  intake: 'opdev.intakeDone',
+  run: 'opdev.ran',
+  green: 'opdev.green',
+} as const;
+type Step = keyof typeof STEPS;
 
 export function walkthrough(store: Store): vscode.Disposable {
-  const reached = new Set<Context>();
-  const reach = (context: Context): void => {
-    if (!reached.has(context)) {
-      reached.add(context);
-      void vscode.commands.executeCommand('setContext', context, true);
+  const reached = new Set<Step>();
+  const reach = (step: Step): void => {
+    if (!reached.has(step)) {
+      reached.add(step);
+      void vscode.commands.executeCommand('setContext', STEPS[step], true);
+      // A context that holds before the editor looks at walkthroughs completes nothing there.
+      const marked = vscode.commands.executeCommand('welcome.markStepComplete', `opdev.opdev#start#${step}`);
+      void marked.then(undefined, (error: unknown) => log().debug(messageOf(error)));
     }
   };
   const ran = (state: RunState): void => {
-    reach('opdev.ran');
+    reach('run');
     if (state === 'passed') {
-      reach('opdev.green');
+      reach('green');
     }
   };
   const look = async (): Promise<void> => {
+    reach('server');
     for (const operator of store.operators) {
-      reach('opdev.someOperator');
+      reach('operator');
       if (operator.phases.some((phase) => phase.id === '0' && phase.state === 'open')) {
-        reach('opdev.intakeDone');
+        reach('intake');
       }
-      if (!reached.has('opdev.green')) {
+      if (!reached.has('green')) {
         (await store.history(operator.root)).forEach((one) => ran(one.state));
       }
     }

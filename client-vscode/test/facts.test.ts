@@ -37,27 +37,29 @@ const STATUS: OperatorStatus = {
   running: [],
 };
 const WORDS = {
-  next: 'Next:',
+  next: (text: string): string => `Next: ${text}`,
   closed: 'Closed by',
   open: 'Open',
-  opens: 'Opens:',
+  opens: (text: string): string => `Opens: ${text}`,
   phases: 'Phases',
   states: { open: 'open', closed: 'closed', skipped: 'skipped', ahead: 'ahead' },
 };
 
 test('a gate reads as Markdown: nothing of it is taken for markup, and places are links', () => {
-  const text = gateText(STATUS, WORDS);
+  const text = gateText(STATUS, WORDS, () => '/custom-ops/demo/docs/design.md');
   assert.match(text, /^# demo · design$/m);
   assert.match(text, /has \\<open\\> places/);
-  assert.match(text, /\*\*Next:\*\* run `opdev gate 1`/);
+  assert.match(text, /\*\*Next: run `opdev gate 1`\*\*/);
   assert.match(text, /n\\_pes is \\\*missing\\\*/);
-  assert.match(text, /\[design\.md:12\]\(file:\/\/\/w\/custom-ops\/demo\/docs\/design\.md#L12\)/);
+  assert.match(text, /\[design\.md:12\]\(\/custom-ops\/demo\/docs\/design\.md#L12\)/);
+  // Nothing to go to, no link.
+  assert.doesNotMatch(gateText(STATUS, WORDS, () => null), /\]\(/);
   assert.match(text, /^- ✗ \*\*design\*\* \(closed\)$/m);
 });
 
 test('a gate that is open says so', () => {
   const open = { ...STATUS, phase: '0' };
-  assert.match(gateText(open, WORDS), /^## Open$/m);
+  assert.match(gateText(open, WORDS, () => null), /^## Open$/m);
 });
 
 test('an assistant is told what closes a gate, where, and what opens it', () => {

@@ -6,7 +6,7 @@ import { messageOf } from '../log';
 import { chooseOperator } from '../operators/choose';
 import type { Node } from '../operators/nodes';
 import type { Store } from '../operators/store';
-import type { PhaseStatusResult } from '../protocol';
+import type { OperatorStatus, PhaseStatusResult, Place } from '../protocol';
 import type { Server } from '../server/server';
 import { Documents } from './documents';
 import { gateText } from './gate';
@@ -73,10 +73,10 @@ async function gate(server: Server, root: string): Promise<string> {
     return result?.failed[0]?.problem ?? vscode.l10n.t('The server is not running.');
   }
   return gateText(status, {
-    next: vscode.l10n.t('Next:'),
+    next: (text) => vscode.l10n.t('Next: {0}', text),
     closed: vscode.l10n.t('What keeps the gate closed'),
     open: vscode.l10n.t('Nothing keeps the gate closed'),
-    opens: vscode.l10n.t('What opens it:'),
+    opens: (text) => vscode.l10n.t('What opens it: {0}', text),
     phases: vscode.l10n.t('Phases'),
     states: {
       open: vscode.l10n.t('open'),
@@ -84,7 +84,28 @@ async function gate(server: Server, root: string): Promise<string> {
       skipped: vscode.l10n.t('skipped'),
       ahead: vscode.l10n.t('ahead'),
     },
-  });
+  }, await links(status));
+}
+
+/** Previews follow paths from the first folder of the workspace, and nothing that begins with `file:`. */
+async function links(status: OperatorStatus): Promise<(place: Place) => string | null> {
+  const base = vscode.workspace.workspaceFolders?.[0]?.uri.toString();
+  const there = new Set<string>();
+  for (const check of status.phases.flatMap((phase) => phase.checks)) {
+    const uri = check.place?.uri;
+    if (uri !== undefined && base !== undefined && uri.startsWith(`${base}/`) && (await isText(uri))) {
+      there.add(uri);
+    }
+  }
+  return ({ uri }) => (base !== undefined && there.has(uri) ? uri.slice(base.length) : null);
+}
+
+async function isText(uri: string): Promise<boolean> {
+  try {
+    return (await vscode.workspace.fs.stat(vscode.Uri.parse(uri))).type === vscode.FileType.File;
+  } catch {
+    return false;
+  }
 }
 
 async function showReport(store: Store, named: Named): Promise<void> {

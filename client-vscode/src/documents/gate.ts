@@ -1,29 +1,30 @@
 // Where an operator stands and what keeps its gate closed, as Markdown to read.
-import type { Check, OperatorStatus, PhaseState } from '../protocol';
+import type { Check, OperatorStatus, PhaseState, Place } from '../protocol';
 
 /** The words around what the server says. */
 export interface Words {
-  next: string;
+  next: (text: string) => string;
   closed: string;
   open: string;
-  opens: string;
+  opens: (text: string) => string;
   phases: string;
   states: Record<PhaseState['state'], string>;
 }
 
 const MARKS: Record<PhaseState['state'], string> = { open: '✓', closed: '✗', skipped: '–', ahead: '·' };
 
-export function gateText(status: OperatorStatus, words: Words): string {
+/** `link` is the path of a place as previews follow it, null where there is nothing to go to. */
+export function gateText(status: OperatorStatus, words: Words, link: (place: Place) => string | null): string {
   const phase = status.phases.find((one) => one.id === status.phase);
   const title = phase ? ` · ${plain(phase.title)}` : '';
   const lines = [`# ${plain(status.name)}${title}`, '', plain(status.why), ''];
   if (status.next) {
-    lines.push(`**${words.next}** ${plain(status.next)}`, '');
+    lines.push(`**${words.next(plain(status.next))}**`, '');
   }
   const checks = phase?.checks ?? [];
   lines.push(`## ${checks.length ? words.closed : words.open}`, '');
   for (const check of checks) {
-    lines.push(...checkLines(check, words));
+    lines.push(...checkLines(check, words, link));
   }
   lines.push(`## ${words.phases}`, '');
   for (const one of status.phases) {
@@ -34,15 +35,16 @@ export function gateText(status: OperatorStatus, words: Words): string {
   return `${lines.join('\n')}\n`;
 }
 
-function checkLines(check: Check, words: Words): string[] {
+function checkLines(check: Check, words: Words, link: (place: Place) => string | null): string[] {
   const lines = [`### ✗ ${plain(check.title)}`, '', plain(check.detail), ''];
   if (check.opens) {
-    lines.push(`${words.opens} ${plain(check.opens)}`, '');
+    lines.push(words.opens(plain(check.opens)), '');
   }
-  if (check.place) {
-    const { uri, line } = check.place;
-    const name = decodeURIComponent(uri.slice(uri.lastIndexOf('/') + 1));
-    lines.push(`[${plain(name)}:${line + 1}](${uri}#L${line + 1})`, '');
+  const path = check.place && link(check.place);
+  if (check.place && path) {
+    const line = check.place.line + 1;
+    const name = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+    lines.push(`[${plain(name)}:${line}](${path}#L${line})`, '');
   }
   return lines;
 }
