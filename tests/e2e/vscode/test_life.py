@@ -255,6 +255,7 @@ def test_200_000_lines_do_not_freeze_the_editor(
     assert lines < int(page.locator(".bar > .muted", has_text=" lines").inner_text().split()[0]) < lines + 100
     bench.picture("flood")
     print(f"quiet {quiet}; flood {busy}")
-    # Where other work keeps the processors busy already, all keys are late; what may not be is a freeze.
-    limit = LIMIT if quiet.at(0.95) < LIMIT / 2 else 6 * quiet.at(0.95)
-    assert busy.at(0.95) < limit, f"quiet {quiet}; flood {busy}"
+    if quiet.at(0.95) < LIMIT / 2:
+        assert busy.at(0.95) < LIMIT, f"quiet {quiet}; flood {busy}"
+    # Where other work keeps the processors busy, every key is late; what the flood asks of the pages shows all the same.
+    assert busy.busy < 0.6, f"quiet {quiet}; flood {busy}"
