@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,7 @@ _RESULT = re.compile(
     rb"\bVALIDATED\b|\b(?:max_abs_(?:diff|error|err)|matched_ratio|max_rel_(?:diff|error|err))[ \t]*[=:][ \t]*[\d.]"
     rb"|(?i:\b(?:all )?tests? passed\b)|(?i:\bverified on (?:npu|device|hardware)\b)"
 )
+_REFERENCE = re.compile(rb"\b\w*(?:golden|reference)\w*(?=[ \t]*\()")
 _STAGE = re.compile(r"test_\w+_module\d*")
 
 
@@ -85,12 +88,14 @@ def classic_import(context: Context) -> Iterator[Hit]:
     """Classic PyPTO in a test of PyPTO-Pro, in any form."""
     if _test(context) is None:
         return
-    for one in py.imports(context):
-        if one.module.split(".")[0] != "pypto":
-            continue
-        unused = one.name is None and one.bound == "pypto" and not _uses(context, "pypto", one.node)
-        only = len([o for o in py.imports(context) if o.node == one.node]) == 1
-        fix = Fix((line_removed(context, one.node),)) if unused and only else None
+    every = py.imports(context)
+    names = Counter(one.node.start_byte for one in every)
+    ours = [one for one in every if one.module.split(".")[0] == "pypto"]
+    # Used means: named anywhere but in the imports themselves.
+    used = sum(1 for _ in context.find("pypto")) > sum(context.text(one.node).count("pypto") for one in _first(ours))
+    for one in _first(ours):
+        plain = one.name is None and one.bound == "pypto" and names[one.node.start_byte] == 1
+        fix = Fix((line_removed(context, one.node),)) if plain and not used else None
         yield Hit(*_span(one.node), "default", {"written": context.text(one.node)}, fix, _strict(context))
     for call in py.calls(context, *_LOADERS, *_renamed_loaders(context)):
         value = _literal(context, call)
@@ -103,12 +108,14 @@ def classic_import(context: Context) -> Iterator[Hit]:
             yield Hit(*_span(top), "jit")
 
 
+def _first(ours: list[py.Import]) -> list[py.Import]:
+    """One import of each statement."""
+    return list({one.node.start_byte: one for one in reversed(ours)}.values())[::-1]
+
+
 def _renamed_loaders(context: Context) -> list[str]:
-    return [one.bound for one in py.imports(context) if one.name in _LOADERS and one.bound != one.name]
-
-
-def _uses(context: Context, name: str, statement: Node) -> bool:
-    return any(not statement.start_byte <= at < statement.end_byte for at in context.find(name))
+    found = (one.bound for one in py.imports(context) if one.name in _LOADERS and one.bound != one.name)
+    return list(dict.fromkeys(found))
 
 
 def not_one_kernel(context: Context) -> Iterator[Hit]:
@@ -291,11 +298,16 @@ def golden_fallback(context: Context) -> Iterator[Hit]:
     """The reference in place of the kernel, where that fails."""
     if _test(context) is None and "pypto-pro" not in context.kinds:
         return
-    for clause in context.nodes("except", "except_clause"):
-        for call in py.all_calls(Context(context.file, clause.start_byte, clause.end_byte, clause)):
-            if "golden" in call.name or "reference" in call.name:
-                function = call.node.child_by_field_name("function") or call.node
-                yield Hit(*_span(function), "default", {"call": call.dotted})
+    clauses = [(node.start_byte, node.end_byte) for node in context.nodes("except", "except_clause")]
+    if not clauses:
+        return
+    for start, end in context.spans(_REFERENCE):
+        if not any(a <= start < b for a, b in clauses[max(bisect(clauses, (start, end)) - 2, 0) :][:3]):
+            continue
+        call = py.call_at(context.file, start, end)
+        if call is not None:
+            function = call.node.child_by_field_name("function") or call.node
+            yield Hit(*_span(function), "default", {"call": call.dotted})
 
 
 def golden_imports_test(context: Context) -> Iterator[Hit]:

@@ -102,12 +102,15 @@ def foreign_alias(context: Context) -> Iterator[Hit]:
     """``Vf`` imported under another name than ``vf``."""
     if not context.spans(_OTHER_NAME):
         return
-    for one in py.imports(context):
-        if one.name != "Vf" or not one.module.startswith("pypto_pro") or one.bound == "vf":
+    imports = [one for one in py.imports(context) if one.name == "Vf" and one.module.startswith("pypto_pro")]
+    used: dict[str, bool] = {"vf": False}
+    for one in imports:
+        if one.bound not in used:
+            pattern = rb"(?<![\w.])%s\.\w" % re.escape(one.bound.encode())
+            used[one.bound] = re.search(pattern, context.code) is not None
+        if not used[one.bound]:
             continue
-        if re.search(rb"(?<![\w.])%s\.\w" % re.escape(one.bound.encode()), context.code) is None:
-            continue
-        fix = _renamed(context, one)
+        fix = _renamed(context, one) if len(imports) == 1 else None
         for child in one.node.children_by_field_name("name"):
             target = child.child_by_field_name("name") if child.type == "aliased_import" else child
             if target is not None and context.text(target) == "Vf":
