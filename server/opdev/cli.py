@@ -93,7 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("precision", help="judge outputs by a precision standard", add_help=False)
     commands.add_parser("perf", help="measurements: show, compare, report", add_help=False)
     commands.add_parser("report", help="the operator's documents and one HTML page, from run records", add_help=False)
-    commands.add_parser("rounds", help="the optimisation rounds: list, start, keep, revert, restore, diff", add_help=False)
+    commands.add_parser(
+        "rounds", help="the optimisation rounds: list, start, keep, revert, restore, diff", add_help=False
+    )
     commands.add_parser("doctor", help="what the environment has, and what it lacks", add_help=False)
     commands.add_parser("sim", help="build and run operators on the CPU stand-in", add_help=False)
     commands.add_parser("clangd", help="let clangd understand an operator, with or without CANN", add_help=False)

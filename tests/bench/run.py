@@ -45,7 +45,9 @@ def server_memory(trees: Path) -> list[Row]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="without semgrep")
-    parser.add_argument("--only", choices=("edit", "lint", "start", "growth", "memory", "sim", "precision"), action="append")
+    parser.add_argument(
+        "--only", choices=("edit", "lint", "start", "growth", "memory", "sim", "precision"), action="append"
+    )
     args = parser.parse_args()
     given = os.environ.get("OPDEV_BENCH_TREES")
     trees = Path(given) if given else None

@@ -15,7 +15,21 @@ from opdev.rules.model import Text
 
 _PACKAGE = Path(__file__).parents[1]
 WORD = re.compile(r"\{([a-z_]+)\}")
-WORDS = ("op", "repo", "name", "pes", "python", "jobs", "count", "dtype", "iters", "devices", "opdev", "warm_up", "cases")
+WORDS = (
+    "op",
+    "repo",
+    "name",
+    "pes",
+    "python",
+    "jobs",
+    "count",
+    "dtype",
+    "iters",
+    "devices",
+    "opdev",
+    "warm_up",
+    "cases",
+)
 """What may stand in braces; ``opdev`` is the Python that has opdev."""
 HANDED = ("context", "brief", "phase")
 """What may besides in the command of a hand-over: the context as JSON and as Markdown, the phase."""

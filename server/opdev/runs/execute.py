@@ -159,7 +159,13 @@ class _Execution:
         job = self.command
         try:
             kept = children.start(
-                job.argv, job.cwd, job.env, grace=job.grace, source="hold" if job.hold else "null", stdout=out_w, stderr=err_w
+                job.argv,
+                job.cwd,
+                job.env,
+                grace=job.grace,
+                source="hold" if job.hold else "null",
+                stdout=out_w,
+                stderr=err_w,
             )
         finally:
             os.close(out_w)
