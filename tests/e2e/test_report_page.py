@@ -16,7 +16,6 @@ from fakes import ANSWERED, BUILDING, PASSING, Fake
 from programs import BASELINE, CASES, MATRIX, SHMEM
 
 np = pytest.importorskip("numpy")
-playwright = pytest.importorskip("playwright.sync_api")
 
 pytestmark = [pytest.mark.e2e]
 WORDS = {
@@ -55,17 +54,6 @@ def reported(tmp_path_factory):
     done = op.cli("report", "--html", "report.html", "--lang", "zh")
     assert done.returncode == 0, done.stderr
     return op, run, op.root / "report.html"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium = next((p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None)
-    if chromium is None:
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield found
-        found.close()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 CORPUS = ROOT / "tests" / "corpus" / "clean"
 PICTURES = ROOT / "tests" / "e2e" / "vscode" / ".pictures"
-_OPTIONS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -35,19 +31,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             # One editor at a time: two on two cores wait for each other.
             item.add_marker(pytest.mark.xdist_group("vscode"))
             item.add_marker(pytest.mark.e2e)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.fail("Chromium is not installed (apt-get install chromium)")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium, args=_OPTIONS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="session")
