@@ -17,7 +17,8 @@ _OPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+# Not for the session: as long as Playwright runs, its event loop does, and no other can in this process.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
