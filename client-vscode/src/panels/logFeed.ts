@@ -13,8 +13,6 @@ export class LogFeed {
   private run: string | null = null;
   private readonly lines = new Map<string, number>();
   private readonly grown = new Set<string>();
-  /** Logs that will not grow any more: their last line is whole, with an end or without. */
-  private readonly whole = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
   private reading = false;
 
@@ -28,19 +26,12 @@ export class LogFeed {
     this.run = run;
     this.lines.clear();
     this.grown.clear();
-    this.whole.clear();
   }
 
   comes(events: readonly RunEvent[]): void {
     for (const event of events) {
       if (event.type === 'output' && typeof event.log === 'string') {
         this.grown.add(event.log);
-        this.whole.delete(event.log);
-      } else if (event.type === 'step-ended' || event.type === 'run-ended') {
-        for (const name of [...this.lines.keys(), ...this.grown]) {
-          this.whole.add(name);
-          this.grown.add(name);
-        }
       }
     }
     if (this.grown.size) {
@@ -88,14 +79,9 @@ export class LogFeed {
       if (run !== this.run || !page.lines.length) {
         return;
       }
-      const end = line + page.lines.length >= page.total;
-      // The last line may not be whole yet: it is read again when there is more.
-      const lines = end && !this.whole.has(name) ? page.lines.slice(0, -1) : page.lines;
-      this.lines.set(name, line + lines.length);
-      if (lines.length) {
-        this.send({ type: 'log', log: name, line, lines });
-      }
-      if (end) {
+      this.lines.set(name, line + page.lines.length);
+      this.send({ type: 'log', log: name, line, lines: page.lines });
+      if (line + page.lines.length >= page.total) {
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
