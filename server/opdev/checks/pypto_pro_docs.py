@@ -122,7 +122,10 @@ def untested_case(context: Context) -> Iterator[Hit]:
         if word in seen or word in known or f"{word}.py" in tests or text[match.end() : match.end() + 3] == ".py":
             continue
         seen.add(word)
-        start = cases.end + len(text[: match.start()].encode())
+        # Looked for in the bytes: what is no UTF-8 has another length as text.
+        start = context.data.find(word.encode(), cases.end)
+        if start < 0:
+            continue
         yield Hit(start, start + len(word.encode()), "default", {"name": word, "file": min(tests)})
 
 

@@ -138,7 +138,11 @@ def _init(state: State | None, move: Move) -> State:
                 f"已有的状态文件是{NAMES[had]['zh']}流程；要换流程，先把它移走",
                 f"the state file is of the {NAMES[had]['en']} workflow: move it away to begin another",
             )
-        done = [int(k) for k, v in mapping(state, "stage_status").items() if v in DONE and k.isascii() and k.isdigit()]
+        done = [
+            int(k)
+            for k, v in mapping(state, "stage_status").items()
+            if isinstance(v, str) and v in DONE and k.isascii() and k.isdigit()
+        ]
         if done and not move.again:
             raise RefusedError(
                 "has-progress",

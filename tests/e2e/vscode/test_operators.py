@@ -42,5 +42,5 @@ def test_a_phase_runs_and_the_compile_panel_fills(
     bench.picture("compile-running", shown=True)
     page.locator(".badge.passed").wait_for(timeout=240_000)
     page.locator(".simulated").wait_for()
-    page.locator(".log .line", has_text="run.log").first.wait_for()
+    page.locator(".log .line", has_text="02-smoke").first.wait_for()
     bench.picture("compile-passed")
