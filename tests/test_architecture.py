@@ -39,6 +39,7 @@ LAYERS = {
         "config",
         "rounds",
         "commandline",
+        "columns",
         "pypto",
     },
     "pypto": CORE | {"facts", "atomic"},

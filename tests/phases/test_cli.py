@@ -13,10 +13,10 @@ import recipes
 from build import CORPUS, RECIPES, copied, finished
 
 from opdev.cli import main
+from opdev.columns import width
 from opdev.config import Configs
 from opdev.phases import schema
 from opdev.phases.graph import ORDER, phase_id
-from opdev.phases.show import width
 from opdev.phases.status import glance
 from opdev.project.operators import Operator
 from opdev.project.places import Places

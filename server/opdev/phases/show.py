@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opdev.columns import pad, width
 from opdev.phases.graph import BY_ID
 from opdev.phases.model import Check, Gate, Phase, Spot, listed, said
 from opdev.phases.situation import Status
@@ -158,15 +158,6 @@ class Show:
         names, phases = (max(width(row[i]) for row in rows) for i in (0, 1))
         out = [f"{pad(n, names)}  {pad(p, phases)}  {why}" for n, p, why in rows]
         return "\n".join([*out, "", say("count", self.lang, count=len(rows))]) + "\n"
-
-
-def width(text: str) -> int:
-    """Terminal columns: wide characters take two."""
-    return sum(2 if unicodedata.east_asian_width(ch) in "WF" else 1 for ch in text)
-
-
-def pad(text: str, columns: int) -> str:
-    return text + " " * (columns - width(text))
 
 
 def gate_json(gate: Gate, operator: str, root: str, show: Show, workflow: str = "shmem") -> dict[str, Any]:
