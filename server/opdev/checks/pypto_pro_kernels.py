@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opdev.facts.pypto_pro import Traced, is_exempt, memory_of, pro_kernels, traced
+from opdev.facts.pypto_pro_host import launched_by
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import py
@@ -197,13 +198,8 @@ def fixed_width(context: Context) -> Iterator[Hit]:
     """A number of blocks written into the launch."""
     for match in _LAUNCH.finditer(context.code, context.start, context.end):
         subscript = context.node_at(match.start(), match.start() + 1)
-        call = subscript.parent if subscript is not None and subscript.type == "subscript" else None
-        if (
-            subscript is None
-            or call is None
-            or call.type != "call"
-            or call.child_by_field_name("function") != subscript
-        ):
+        call = launched_by(subscript)
+        if subscript is None or call is None:
             continue
         entries = subscript.children_by_field_name("subscript")
         value = evaluate(context.text(entries[1]), constants(context.file)) if len(entries) == 2 else None

@@ -87,16 +87,19 @@ def launches(file: File, node: Node) -> list[Launch]:
     return file.memo(("pypto.launches", node.start_byte, node.end_byte), collect)
 
 
+def launched_by(subscript: Node | None) -> Node | None:
+    """The call in ``kernel[stream, blocks](…)``; None for a subscript that is not called."""
+    call = subscript.parent if subscript is not None and subscript.type == "subscript" else None
+    return (
+        call if call is not None and call.type == "call" and call.child_by_field_name("function") == subscript else None
+    )
+
+
 def _launches(file: File, node: Node) -> Iterator[Launch]:
     for match in _SUBSCRIPT.finditer(file.code, node.start_byte, node.end_byte):
         subscript = file.root.named_descendant_for_byte_range(match.start(), match.start())
-        call = subscript.parent if subscript is not None and subscript.type == "subscript" else None
-        if (
-            subscript is None
-            or call is None
-            or call.type != "call"
-            or call.child_by_field_name("function") != subscript
-        ):
+        call = launched_by(subscript)
+        if subscript is None or call is None:
             continue
         value = subscript.child_by_field_name("value")
         if value is not None and len(subscript.children_by_field_name("subscript")) == 2:
