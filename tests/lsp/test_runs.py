@@ -117,9 +117,9 @@ def ours(items):
     return [item for item in items if item["source"] == OURS]
 
 
-def found(client, where, count=1, since=0):
-    """The diagnostics of runs in a file, once there are so many."""
-    return ours(client.diagnostics(where, lambda items: len(ours(items)) == count, since))
+def found(client, where, count=1, since=0, version=None):
+    """The diagnostics of runs in a file, once there are so many (in a version of it)."""
+    return ours(client.diagnostics(where, lambda items: len(ours(items)) == count, since, version))
 
 
 def progress(client):
@@ -198,10 +198,10 @@ def test_compile_errors_come_move_and_go(edit, demo):
 
     since = client.mark
     client.change(where, 2, ((0, 0), (0, 0), "// 😀\n"))
-    assert found(client, where, since=since)[0]["range"]["start"] == {"line": 4, "character": 4}
+    assert found(client, where, since=since, version=2)[0]["range"]["start"] == {"line": 4, "character": 4}
     since = client.mark
     client.change(where, 3, ((4, 8), (4, 8), "x"))
-    assert found(client, where, 0, since) == []
+    assert found(client, where, 0, since, version=3) == []
     client.change(where, 4, ((4, 8), (4, 9), ""))
 
     since = client.mark
@@ -225,7 +225,8 @@ def test_a_client_that_pulls_is_pushed_what_runs_found(edit, demo):
     since = client.mark
     client.change(where, 2, ((0, 0), (0, 0), "\n"))
 
-    assert found(client, where, since=since)[0]["range"]["start"]["line"] == 4
+    # What is pushed to a client that pulls has no version.
+    client.diagnostics(where, lambda items: [i["range"]["start"]["line"] for i in ours(items)] == [4], since)
 
 
 def test_a_failed_case_stands_on_its_line_with_what_was_expected(edit, demo):
@@ -271,6 +272,20 @@ def test_runs_started_in_a_terminal_are_followed(edit, demo):
     assert ended(client, record.id) == "failed"
     assert told(client)[record.id] == demo.events(record.id)
     assert len(found(client, where)) == 1
+
+
+def test_a_run_that_ended_before_its_operator_was_met_is_told_if_the_server_was_there(start, demo, tmp_path):
+    demo.write("broken", "")
+    (tmp_path / "empty").mkdir()
+    client = start("--log-level", "info")
+    client.initialize(tmp_path / "empty", capabilities=CAN)
+    assert demo.opdev("run", "3", "--executor", "host").returncode == 1
+    (record,) = demo.runs()
+    added = {"uri": Path(demo.repo).as_uri(), "name": "repo"}
+    client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [added], "removed": []}})
+
+    assert ended(client, record.id) == "failed"
+    assert told(client)[record.id] == demo.events(record.id)
 
 
 def test_a_server_that_is_killed_loses_nothing_and_doubles_nothing(edit, held):

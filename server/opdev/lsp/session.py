@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -73,6 +74,8 @@ class Session:
         self.notify = notify
         self.ask = ask
         self.backlog = backlog
+        self.began = time.time()
+        """Runs that started later are news, however late their operator is met."""
         self._may_run = client.options.get("trusted") is not False
         self._first: Callable[[], object] | None = first
         self.settings = settings.read(client.options)

@@ -102,7 +102,9 @@ class Watch:
                 continue
             ids.add(run.id)
             after = self._desk.after.get(run.id)
-            if known is not None or after is not None or found.now in ACTIVE:
+            # An operator may be met late, in a large workspace.
+            news = known is not None or after is not None or found.started >= self._session.began
+            if news or found.now in ACTIVE:
                 self._tracks[run.id] = Track(root, run, found, -1 if after is None else after)
             else:
                 past.append(run)
