@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -47,7 +47,7 @@ class Completion:
 
 
 @dataclass(slots=True)
-class _Place:
+class Place:
     """Where the cursor is: the mapping's path, or with ``key`` the value of that key."""
 
     path: str
@@ -70,7 +70,7 @@ def complete(document: DesignDocument, offset: int) -> Completion | None:
     inner = _inner(fence, offset) if fence is not None else None
     if fence is None or inner is None:
         return None
-    place = _place(fence, inner)
+    place = place_in(fence.file.data, inner, _is_plain)
     if place is None:
         return None
     start = offset - len(place.typed.encode("utf-8", "surrogateescape"))
@@ -135,8 +135,17 @@ def _line(rest: str, column: int) -> tuple[_Line, re.Match[str] | None]:
     return _Line(column, key, tuple(dashes), rest), found
 
 
-def _place(fence: Fence, inner: int) -> _Place | None:
-    data = fence.file.data
+def _is_plain(path: str) -> bool:
+    """Whether a list holds plain values."""
+    view = field_at(path)
+    return view is not None and view.item is None
+
+
+def place_in(data: bytes, inner: int, is_plain: Callable[[str], bool]) -> Place | None:
+    """Where a byte of a YAML text is; ``is_plain`` says of a list's path whether it holds plain values.
+
+    None where nothing can be written: in comments, in scalars that go on, between a key and its blank.
+    """
     begin = max(data.rfind(b"\n", 0, inner), data.rfind(b"\r", 0, inner)) + 1
     before = data[begin:inner].decode("utf-8", "surrogateescape")
     above = data[:begin].decode("utf-8", "replace").splitlines()
@@ -151,20 +160,19 @@ def _place(fence: Fence, inner: int) -> _Place | None:
     flow = _flow(rest[found.end() :] if found else rest)
     if flow is not None:
         base = (f"{path}.{key}" if path else key) if key is not None else path
-        return _in_flow(base, flow)
+        return _in_flow(base, flow, is_plain)
     typed = rest[found.end() :].lstrip() if found else rest
     quote = typed[:1] if typed[:1] in ("'", '"') else ""
     if found and key is not None:
-        return _Place(path, typed, key, quote=quote) if rest[found.end() :][:1] == " " else None
+        return Place(path, typed, key, quote=quote) if rest[found.end() :][:1] == " " else None
     if ":" in typed:
         return None
-    view = field_at(path[:-2]) if path.endswith("[]") else None
-    if view is not None and view.item is None:
+    if path.endswith("[]") and is_plain(path[:-2]):
         # An item of a list of plain values.
         parent, _, name = path[:-2].rpartition(".")
-        return _Place(parent, typed, name, quote=quote, in_list=True)
+        return Place(parent, typed, name, quote=quote, in_list=True)
     siblings = set() if dashes else set(_beside(reversed(above), column, up=True))
-    return _Place(path, typed, siblings=siblings | set(_beside(iter(below), column, up=False)))
+    return Place(path, typed, siblings=siblings | set(_beside(iter(below), column, up=False)))
 
 
 def _path_above(above: list[str], column: int, dashes: Sequence[int]) -> str:
@@ -229,7 +237,7 @@ def _flow(text: str) -> str | None:
     return text[opened[0] :] if opened else None
 
 
-def _in_flow(path: str, text: str) -> _Place | None:
+def _in_flow(path: str, text: str, is_plain: Callable[[str], bool]) -> Place | None:
     """The place at the end of an open bracket's text."""
     frames: list[tuple[str, str, set[str]]] = []
     typed, key = "", ""
@@ -258,21 +266,20 @@ def _in_flow(path: str, text: str) -> _Place | None:
     lead = typed.lstrip()
     quote = lead[:1] if lead[:1] in ("'", '"') else ""
     if bracket == "[":
-        view = field_at(path)
-        if view is None or view.item is not None:
+        if not is_plain(path):
             return None
         parent, _, name = path.rpartition(".")
-        return _Place(parent, lead, name, quote=quote, in_list=True, flow=True)
-    return _Place(path, lead, key or None, siblings, quote, flow=True)
+        return Place(parent, lead, name, quote=quote, in_list=True, flow=True)
+    return Place(path, lead, key or None, siblings, quote, flow=True)
 
 
-def _keys(place: _Place) -> Iterator[Candidate]:
+def _keys(place: Place) -> Iterator[Candidate]:
     for view in keys_at(place.path).values():
         if view.key not in place.siblings:
             yield Candidate(view.key, "key", f"{view.key}: " if view.model is None else f"{view.key}:", view)
 
 
-def _values(path: str, place: _Place) -> Iterator[Candidate]:
+def _values(path: str, place: Place) -> Iterator[Candidate]:
     view = field_at(path)
     if view is None or (view.kind == "list" and not place.in_list):
         return
