@@ -111,6 +111,7 @@ export interface RunLogResult {
   total: number;
   bytes: number;
   cut: boolean;
+  partial: boolean;
 }
 
 export const going = (state: RunState): boolean => state === 'starting' || state === 'running';

@@ -80,7 +80,7 @@ test('a run that was blocked says why, for the cases that got no verdict', () =>
 test('a log is read as it grows, the line that is being written last of all', async () => {
   let lines = ['one', 'tw'];
   const sendRequest = (_: string, asked: { line: number }): Promise<unknown> =>
-    Promise.resolve({ lines: lines.slice(asked.line), total: lines.length });
+    Promise.resolve({ lines: lines.slice(asked.line), total: lines.length, partial: true });
   const taken: string[] = [];
   const tail = new Tail({ client: { sendRequest } } as unknown as Server, 'root', 'r', (some) => {
     taken.push(...some);

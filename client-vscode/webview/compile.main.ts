@@ -84,7 +84,7 @@ hear((message: ToPage) => {
     progress.take(message.events, message.state);
     model.take(message.events);
   } else if (message.type === 'log') {
-    model.add(message.log, message.lines);
+    model.add(message.log, message.lines, message.partial);
   }
   paint();
 });

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from operators import HELD, Operator, make, until
 
 import opdev.lsp
+from opdev.lsp.running.records import _Index
 from opdev.runs import events
 
 CAN = {
@@ -402,6 +403,42 @@ def test_history_has_pages_and_logs_are_named(edit, demo):
         assert client.answer(client.send("opdev/runLog", given))["error"]["code"] == -32803
     error = client.answer(client.send("opdev/runLog", {"root": str(demo.root), "run": "../.."}))["error"]
     assert error["code"] == -32803
+
+
+def test_a_line_without_an_end_is_told_to_be_partial(edit, demo):
+    client = edit(demo)
+    run_id = run(client, demo)
+    ended(client, run_id)
+    given = {"root": str(demo.root), "run": run_id}
+    log = next(e["name"] for e in client.request("opdev/runLog", given)["logs"] if e["name"].endswith("-smoke.stdout.log"))  # fmt: skip
+    page = client.request("opdev/runLog", {**given, "log": log})
+    total, size = page["total"], page["bytes"]
+    assert not page["partial"]
+    path = next(demo.root.glob(f".opdev/runs/*/logs/{log}"))
+    # As a runner leaves it that was killed, then as one that goes on.
+    for text, lines, partial in ((b"ha", ["ha"], True), ("lf 半".encode(), ["half 半"], True), (b"\r\nx\n", ["half 半", "x"], False)):  # fmt: skip
+        with path.open("ab") as stream:
+            stream.write(text)
+        page = checked("opdev/runLog", client.request("opdev/runLog", {**given, "log": log, "line": total}))
+        assert (page["lines"], page["partial"], page["total"]) == (lines, partial, total + len(lines))
+        # A page that ends before it knows nothing of it.
+        assert not client.request("opdev/runLog", {**given, "log": log, "line": 0, "count": total})["partial"]
+    # Bytes that end within a line.
+    for end, partial in ((size + 2, True), (size + 10, False)):
+        part = client.request("opdev/runLog", {**given, "log": log, "start": size, "end": end})
+        assert (part["line"], part["partial"]) == (total, partial)
+
+
+def test_a_page_holds_nothing_that_is_not_counted(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_bytes(b"one\ntw")
+    index = _Index(str(path))
+    index.grow()
+    with path.open("ab") as stream:
+        stream.write(b"o\nthree\n")
+    assert (index.lines(0, 9), index.total) == ([b"one\n", b"tw"], 2)
+    index.grow()
+    assert (index.lines(1, 9), index.total) == ([b"two\n", b"three\n"], 3)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ const PAUSE_MS = 100;
 
 export class LogFeed {
   private run: string | null = null;
+  /** How many whole lines of each log were sent. */
   private readonly lines = new Map<string, number>();
   private readonly grown = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
@@ -79,8 +80,9 @@ export class LogFeed {
       if (run !== this.run || !page.lines.length) {
         return;
       }
-      this.lines.set(name, line + page.lines.length);
-      this.send({ type: 'log', log: name, line, lines: page.lines });
+      // One without an end is asked for again when there is more; it is the last one if nothing more comes.
+      this.lines.set(name, line + page.lines.length - (page.partial ? 1 : 0));
+      this.send({ type: 'log', log: name, line, lines: page.lines, partial: page.partial });
       if (line + page.lines.length >= page.total) {
         return;
       }

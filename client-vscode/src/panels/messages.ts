@@ -21,8 +21,8 @@ export type ToPage =
       texts: Record<string, string>;
     }
   | { type: 'events'; events: RunEvent[]; state: RunState }
-  /** More of a raw log: lines from number `line` on. */
-  | { type: 'log'; log: string; line: number; lines: string[] }
+  /** More of a raw log: lines from number `line` on; a `partial` last one has no end yet and comes again. */
+  | { type: 'log'; log: string; line: number; lines: string[]; partial: boolean }
   /** Data that was asked for by the request with this id. */
   | { type: 'data'; id: number; data: unknown; problem: string | null };
 

@@ -61,7 +61,7 @@ export class Tail {
         return;
       }
       const atEnd = line + page.lines.length >= page.total;
-      const ready = atEnd && !whole ? page.lines.slice(0, -1) : page.lines;
+      const ready = page.partial && !whole ? page.lines.slice(0, -1) : page.lines;
       this.lines.set(name, line + ready.length);
       more = this.take(ready) && !atEnd && ready.length > 0;
     }

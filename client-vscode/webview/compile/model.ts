@@ -30,7 +30,10 @@ export class Compile {
   /** How many lines were dropped at the top to stay within bounds. */
   dropped = 0;
   private lastLog = '';
-  private filter: { wanted: string; lines: string[]; upTo: number } | undefined;
+  /** Where the last line of a log stands that has no end yet, counted with what was dropped. */
+  private readonly partial = new Map<string, number>();
+  /** `at` is where each line of it stands. */
+  private filter: { wanted: string; lines: string[]; at: number[]; upTo: number } | undefined;
 
   take(events: readonly RunEvent[]): void {
     for (const event of events) {
@@ -50,18 +53,52 @@ export class Compile {
     }
   }
 
-  add(log: string, lines: readonly string[]): void {
-    if (log !== this.lastLog) {
+  /** More lines of a log; `partial`: the last one has no end yet, and the next that come begin with it anew. */
+  add(log: string, lines: readonly string[], partial: boolean): void {
+    const shown = lines.map((line) => (line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line));
+    let last = this.replace(log, shown);
+    if (shown.length && log !== this.lastLog) {
       this.lastLog = log;
       this.lines.push(`━━ ${log}`);
     }
-    for (const line of lines) {
-      this.lines.push(line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line);
+    for (const line of shown) {
+      last = this.lines.push(line) - 1 + this.dropped;
+    }
+    if (partial) {
+      this.partial.set(log, last);
     }
     if (this.lines.length > MOST_LINES) {
       this.lines = this.lines.slice(DROPPED_LINES);
       this.dropped += DROPPED_LINES;
       this.filter = undefined;
+    }
+  }
+
+  /** Puts the first line where its beginning stands, if that was shown; its place, -1 for none. */
+  private replace(log: string, lines: string[]): number {
+    const place = this.partial.get(log);
+    if (place === undefined) {
+      return -1;
+    }
+    this.partial.delete(log);
+    const [line] = lines.splice(0, 1);
+    const at = place - this.dropped;
+    if (line !== undefined && at >= 0 && this.lines[at] !== line) {
+      this.lines[at] = line;
+      this.forget(at);
+    }
+    return place;
+  }
+
+  /** What the filter knows of the lines from one on is to be found anew. */
+  private forget(first: number): void {
+    const { filter } = this;
+    if (filter && filter.upTo > first) {
+      while ((filter.at.at(-1) ?? -1) >= first) {
+        filter.at.pop();
+        filter.lines.pop();
+      }
+      filter.upTo = first;
     }
   }
 
@@ -72,13 +109,14 @@ export class Compile {
       return this.lines;
     }
     if (this.filter?.wanted !== wanted) {
-      this.filter = { wanted, lines: [], upTo: 0 };
+      this.filter = { wanted, lines: [], at: [], upTo: 0 };
     }
     // Only what came since: a log that grows is asked again at every frame.
     for (; this.filter.upTo < this.lines.length; this.filter.upTo += 1) {
       const line = this.lines[this.filter.upTo] ?? '';
       if (line.toLowerCase().includes(wanted)) {
         this.filter.lines.push(line);
+        this.filter.at.push(this.filter.upTo);
       }
     }
     return this.filter.lines;

@@ -175,6 +175,8 @@ class RunLogResult(TypedDict):
     bytes: int
     cut: bool
     """Whether lines that are too long were cut."""
+    partial: bool
+    """Whether the last of ``lines`` has no end yet: what is still written of it comes under the same number."""
 
 
 class IntakeParams(TypedDict):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from io import BytesIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -149,7 +150,7 @@ class Records:
             names = []
         made: RunLogResult = {
             "logs": [{"name": n, "bytes": os.path.getsize(f"{folder}/{n}")} for n in names], "lines": [], "line": 0, "total": 0,
-            "bytes": 0, "cut": False,
+            "bytes": 0, "cut": False, "partial": False,
         }  # fmt: skip
         if params.get("log") is None:
             return made
@@ -163,14 +164,14 @@ class Records:
             start = number(params, "start", 0, 0, index.size)
             end = number(params, "end", index.size, start, min(index.size, start + _MOST_BYTES))
             raw, made["line"] = index.read(start, end), index.line_at(start)
-            lines = raw.split(b"\n")
-            lines = lines[:-1] if raw.endswith(b"\n") else lines
+            lines = BytesIO(raw).readlines()
         else:
             line = number(params, "line", 0, -(1 << 60), 1 << 60)
             count = number(params, "count", _LINES, 1, _MOST_LINES)
             first = max(0, index.total + line) if line < 0 else min(line, index.total)
             made["line"], lines = first, index.lines(first, count)
-        texts = [text_of(raw.rstrip(b"\r")) for raw in lines]
+        made["partial"] = bool(lines) and not lines[-1].endswith(b"\n")
+        texts = [text_of(raw.rstrip(b"\r\n")) for raw in lines]
         made["cut"] = any(len(text) > _LONGEST for text in texts)
         made["lines"] = [text[:_LONGEST] for text in texts]
         return made
@@ -242,15 +243,21 @@ class _Index:
         return known * _EVERY + self.read(self._starts[known], offset).count(b"\n")
 
     def lines(self, first: int, count: int) -> list[bytes]:
-        """``count`` lines from number ``first`` on, a megabyte at most."""
+        """``count`` lines with their ends from number ``first`` on, a megabyte at most; nothing behind ``size``."""
         found: list[bytes] = []
+        known = min(first // _EVERY, len(self._starts) - 1)
+        left = self.size - self._starts[known]
         with open(self._path, "rb") as stream:
-            stream.seek(self._starts[min(first // _EVERY, len(self._starts) - 1)])
+            stream.seek(self._starts[known])
             size = 0
-            for at, line in enumerate(stream, min(first // _EVERY, len(self._starts) - 1) * _EVERY):
+            for at, line in enumerate(stream, known * _EVERY):
+                if left <= 0:
+                    break
                 if at >= first:
-                    found.append(line.rstrip(b"\n"))
+                    # What was written since is not counted yet: the line may be longer by now.
+                    found.append(line[:left])
                     size += len(line)
                 if len(found) >= count or size > _MOST_BYTES:
                     break
+                left -= len(line)
         return found
