@@ -220,6 +220,79 @@ def test_words_that_choose_rules(tree, text, runs):
     assert (RULE in enabled(tree({"opdev.toml": text + "\n"}))) is runs
 
 
+QUIET_PAGE = """---
+id: TM001
+name: no-sleep
+severity: info
+kinds: [shell]
+messages:
+  default: {zh: 不要睡, en: do not sleep}
+profiles: {default: off, in-tree: off}
+since: 0.1.0
+---
+# 不要睡眠等待
+
+睡眠等待既慢又不可靠，请改为等待条件成立。
+
+# Sleeping
+
+Sleeping to wait for something is slow and fails on a busy machine; wait for the condition.
+
+```query bash
+((command name: (command_name) @hit) (#eq? @hit "sleep"))
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("", False),
+        ('select = ["all"]', False),
+        ('extend-select = ["all"]', False),
+        ('severity = {TM001 = "error"}', False),
+        ('select = ["no-sleep"]', True),
+        ('select = ["team"]', True),
+        ('select = ["all", "TM001"]', True),
+        ('extend-select = ["no-sleep"]', True),
+        ('extend-select = ["tm001"]', True),
+        ('extend-select = ["TM"]', True),
+        ('extend-select = ["team"]', True),
+        ('extend-select = ["style"]', False),
+        ('extend-select = ["TM001"]\nignore = ["no-sleep"]', False),
+        ('extend = ["base.toml"]\nextend-select = ["style"]', True),
+    ],
+)
+def test_a_rule_that_is_off_by_default_runs_where_it_is_asked_for(tree, text, runs):
+    root = tree(
+        {
+            "rules/team/no-sleep.md": QUIET_PAGE,
+            "base.toml": "rules = ['rules']\nextend-select = ['TM001']\n",
+            "opdev.toml": text if "base" in text else f"rules = ['rules']\n{text}\n",
+        }
+    )
+    selection = Configs().for_path(f"{root}/x.sh").selection
+    kinds = frozenset({"shell"})
+
+    def active(profile):
+        return "no-sleep" in {one.rule.name for one in selection.plan(kinds, "bash", profile).all}
+
+    assert active("custom-ops") is runs
+    # Where the page itself says off it stays off: `profile` is for that.
+    assert not active("in-tree")
+    assert not active("skill-text")
+    assert active("custom-ops") is (
+        "no-sleep" in {a.rule.name for a in selection.only(selection.rules).plan(kinds, "bash", "custom-ops").all}
+    )
+
+
+def test_extend_select_keeps_what_runs_anyway(tree):
+    root = tree({"opdev.toml": f'extend-select = ["{RULE}"]\n'})
+
+    assert enabled(root) == enabled(tree({"none/opdev.toml": ""}), "none/x.sh")
+    assert RULE in enabled(tree({"own/opdev.toml": f'select = ["style"]\nextend-select = ["{RULE}"]\n'}), "own/x.sh")
+
+
 # What is wrong, and where
 
 
@@ -244,6 +317,7 @@ def test_words_that_choose_rules(tree, text, runs):
             1,
             f"`ignore` names 'hardcoded-endpont', and there is no such rule; did you mean '{RULE}'?",
         ),
+        ("\nextend-select = ['zzzzzzzz']\n", 2, "`extend-select` names 'zzzzzzzz'"),
         ("\nselect = ['zzzzzzzz']\n", 2, "`opdev-lint rules` lists them"),
         ("[severity]\nnope-nope = 'error'\n", 1, "`severity` names 'nope-nope'"),
         ("lang = 'en'\n[per-file-ignores]\n'*.sh' = ['nope-nope']\n", 2, "`per-file-ignores` names 'nope-nope'"),
@@ -314,6 +388,7 @@ def test_an_unreadable_file_is_said(tmp_path, monkeypatch):
 SAMPLE = f"""
 extend = []
 select = ["all"]
+extend-select = ["SH700"]
 ignore = ["style", "SH7"]
 profile = "custom-ops"
 exclude = ["third_party/", "!third_party/ours.cpp"]

@@ -45,6 +45,11 @@ KEYS: Mapping[str, Key] = {
     "select": Key(
         _WORDS, "要运行的规则：名称、编号、目录行号、族名或 all", "Rules to run: names, ids, families or all"
     ),
+    "extend-select": Key(
+        _WORDS,
+        "在 select 之外再运行的规则；默认关闭的规则由此打开",
+        "Rules to run in addition to `select`; this is what turns on a rule that is off by default",
+    ),
     "ignore": Key(_WORDS, "不运行的规则", "Rules not to run"),
     "per-file-ignores": Key(
         {"type": "object", "additionalProperties": _WORDS},
@@ -107,6 +112,7 @@ class Settings:
     path: str | None = None
     root: str = "/"
     select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     """(folder, pattern, rule words)"""
@@ -144,11 +150,18 @@ class Resolved:
 
     @cached_property
     def enabled(self) -> tuple[Rule, ...]:
-        """The rules ``select`` and ``ignore`` leave."""
+        """The rules ``select``, ``extend-select`` and ``ignore`` leave."""
         settings = self.settings
         chosen = set(self.expand(settings.select)) if settings.select is not None else {r.name for r in self.rules}
+        chosen |= self.expand(settings.extend_select)
         chosen -= self.expand(settings.ignore)
         return tuple(rule for rule in self.rules if rule.name in chosen)
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The names of the rules asked for by name, id or family: what is off by default is on for them, not for ``all``."""
+        words = (*(self.settings.select or ()), *self.settings.extend_select)
+        return frozenset(self.expand([word for word in words if word.lower() != "all"]))
 
     def expand(self, words: Sequence[str]) -> set[str]:
         """Names of the rules that words mean: name, id, covered id, id prefix (``SH7``), family, ``all``."""
@@ -178,7 +191,7 @@ class Resolved:
             severity = {}
             for word, level in self.settings.severity.items():
                 severity.update(dict.fromkeys(self.expand([word]), level))
-            found = self._selections[off] = Selection(rules, severity)
+            found = self._selections[off] = Selection(rules, severity, self.asked)
         return found
 
     def excluded(self, path: str, *, folder: bool = False) -> bool:
@@ -335,6 +348,7 @@ def _apply(settings: Settings, path: str, folder: str, table: Mapping[str, Any],
         path=path,
         root=folder,
         select=tuple(table["select"]) if "select" in table else settings.select,
+        extend_select=(*settings.extend_select, *table.get("extend-select", ())),
         ignore=(*settings.ignore, *table.get("ignore", ())),
         per_file_ignores=(*settings.per_file_ignores, *per_file),
         severity=_severities(settings.severity, table.get("severity", {})),
@@ -362,6 +376,7 @@ def check_words(settings: Settings, error: Callable[[str, str], ValueError]) -> 
     table = store.by_name(rules)
     groups: list[tuple[str, Sequence[str]]] = [
         ("select", settings.select or ()),
+        ("extend-select", settings.extend_select),
         ("ignore", settings.ignore),
         ("severity", tuple(settings.severity)),
         *(("per-file-ignores", words) for _, _, words in settings.per_file_ignores),

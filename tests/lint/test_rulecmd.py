@@ -100,6 +100,18 @@ def test_a_new_shipped_rule_names_the_check_to_write(opdev, tmp_path, monkeypatc
     assert opdev("test", tmp_path / "kernel-api")[1] == out
 
 
+def test_a_page_is_explained_by_any_of_its_ids(opdev):
+    status, out, err = opdev("explain", "ol48", "--lang", "en")
+
+    assert (status, err) == (0, "")
+    assert out.startswith("rule runtime-tile-shape (PY148), severity error\ncatalogue rows: PY148, OL48\n")
+    assert "the rest of OL48: invalid-cube-tile\n" in out
+    assert opdev("explain", "PY148", "--lang", "zh")[1].startswith("规则 runtime-tile-shape（PY148），默认级别：错误\n")
+    status, out, err = opdev("explain", "OL27", "--lang", "en")
+    assert (status, out) == (2, "")
+    assert err.startswith("there is no rule OL27")
+
+
 def test_a_page_is_never_written_over(opdev, tmp_path):
     opdev("new", "team", "no-offence", "TM001", "--folder", tmp_path)
     page = tmp_path / "team" / "no-offence.md"

@@ -177,6 +177,30 @@ def test_linting_can_be_switched_off_and_on(start, work, run_sh):
     assert codes(client.diagnostics(where, len, since)) == [ENDPOINT]
 
 
+QUIET_PAGE = """---
+id: TM001
+name: no-sleep
+severity: warning
+kinds: [shell]
+messages:
+  default: {zh: 不要睡, en: do not sleep}
+profiles: {default: off}
+since: 0.1.0
+---
+# 不要睡眠等待
+
+睡眠等待既慢又不可靠，请改为等待条件成立。
+
+# Sleeping
+
+Sleeping to wait for something is slow and fails on a busy machine; wait for the condition.
+
+```query bash
+((command name: (command_name) @hit) (#eq? @hit "sleep"))
+```
+"""
+
+
 def test_a_rule_folder_of_the_workspace_is_live(start, work, run_sh):
     folder = work / "rules" / "team"
     folder.mkdir(parents=True)
@@ -218,6 +242,22 @@ Sleeping to wait for something is slow and fails on a busy machine; wait for the
 
     (problem,) = client.diagnostics(page.as_uri(), len, since)
     assert "shll" in problem["message"]
+
+
+def test_the_editor_turns_on_a_rule_that_is_off_by_default(start, work, run_sh):
+    page = work / "rules" / "team" / "no-sleep.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(QUIET_PAGE, encoding="utf-8")
+    (work / "opdev.toml").write_text('rules = ["rules"]\n', encoding="utf-8")
+    client = start()
+    client.initialize(work, options={"select": ["ports"]})
+    where = client.open(run_sh, "sleep 1\n")
+    assert client.diagnostics(where) == []
+    since = client.mark
+    lint = {"select": ["ports"], "extendSelect": ["no-sleep"]}
+    client.notify("workspace/didChangeConfiguration", {"settings": {"opdev": {"lint": lint}}})
+
+    assert codes(client.diagnostics(where, len, since)) == ["no-sleep"]
 
 
 def test_a_workspace_with_a_loop_of_links_and_a_heap_of_ignored_files_is_walked_once(start, work, run_sh):

@@ -22,6 +22,7 @@ function settings(): Record<string, unknown> {
       enable: section.get('lint.enable'),
       workspace: section.get('lint.workspace'),
       select: section.get('lint.select'),
+      extendSelect: section.get('lint.extendSelect'),
       ignore: section.get('lint.ignore'),
       checkSeconds: section.get('lint.checkSeconds'),
     },

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from opdev.config import expand_word
 from opdev.lint.texts import say, severity_word
 from opdev.rules import store
 from opdev.rules.model import Lang, Rule
@@ -17,6 +18,8 @@ _CONFIG = """\
 
 # Which rules run: names, ids, catalogue rows, families, or "all".
 # select = ["all"]
+# Rules on top of those; name a rule that is off by default to turn it on.
+# extend-select = []
 # ignore = []
 
 # Severities other than the rules' own: error, warning, info, hint.
@@ -40,6 +43,11 @@ def explain(word: str, rules: Sequence[Rule], lang: Lang) -> tuple[str, int]:
     lines = [say("rule-head", lang, name=rule.name, id=rule.id, severity=severity_word(rule.severity, lang))]
     if len(rule.covers) > 1:
         lines.append(say("covers", lang, rows=", ".join(rule.covers)))
+    others = sorted(expand_word(word, table, rules) - {rule.name})
+    if others:
+        lines.append(say("others", lang, word=word.upper(), names=", ".join(others)))
+    if rule.off_by_default:
+        lines.append(say("off-hint" if rule.severity == "hint" else "off", lang, name=rule.name))
     if rule.fix:
         lines.append(say("fix-level", lang, level=rule.fix))
     lines += ["", store.docs(rule).get(lang, rule.summary.get(lang, "")).rstrip(), *_examples(rule)]
@@ -73,6 +81,7 @@ def list_rules(rules: Sequence[Rule], lang: Lang, *, as_json: bool) -> str:
                 "family": r.family,
                 "severity": r.severity,
                 "fix": r.fix,
+                "default": "off" if r.off_by_default else "on",
                 "kinds": sorted(r.kinds),
                 "covers": list(r.covers),
                 "since": r.since,
@@ -84,6 +93,7 @@ def list_rules(rules: Sequence[Rule], lang: Lang, *, as_json: bool) -> str:
     width = max((len(r.name) for r in rules), default=0)
     rows = [
         f"{r.id}  {r.name:<{width}}  {severity_word(r.severity, lang):<7}  {'*' if r.fix == 'safe' else ' '}  {r.summary[lang]}"
+        f"{say('off-mark', lang) if r.off_by_default else ''}"
         for r in rules
     ]
     return "\n".join(rows) + "\n"

@@ -36,6 +36,10 @@ _HELP: dict[str, tuple[str, str]] = {
         "只运行这些规则（名称、编号、族名，逗号分隔）",
         "run only these rules (names, ids, families; comma separated)",
     ),
+    "extend-select": (
+        "另外运行这些规则，包括默认关闭的",
+        "run these rules, too, also those that are off by default",
+    ),
     "ignore": ("不运行这些规则", "do not run these rules"),
     "profile": ("按哪种口径判断文件", "judge files by this profile"),
     "baseline": ("只报告基线之外的问题", "report only what is not in this baseline"),
@@ -93,6 +97,7 @@ def parser(lang: Lang) -> argparse.ArgumentParser:
     p.add_argument("--watch", action="store_true", help=text("watch"))
     p.add_argument("--stdin-filename", metavar="FILE", help=text("stdin"))
     p.add_argument("--select", action="append", metavar="RULES", help=text("select"))
+    p.add_argument("--extend-select", action="append", metavar="RULES", help=text("extend-select"))
     p.add_argument("--ignore", action="append", metavar="RULES", help=text("ignore"))
     p.add_argument("--profile", choices=("auto", "custom-ops", "in-tree"), help=text("profile"))
     p.add_argument("--baseline", metavar="FILE", help=text("baseline"))
@@ -150,6 +155,7 @@ def parse(argv: Sequence[str], cwd: str, lang: Lang) -> Command:
         levels = ("safe", "unsafe") if args.unsafe_fixes else ("safe",)
     options = Options(
         select=_words(args.select) if args.select is not None else None,
+        extend_select=_words(args.extend_select or []),
         ignore=_words(args.ignore or []),
         profile=args.profile if args.profile != "auto" else None,
         isolated=args.isolated,

@@ -163,7 +163,7 @@ class World:
         rules = [page.rule, *(r for r in all_rules if r.name in chosen and r.name != page.rule.name)]
         if page.rule.check == BUILTIN:
             rules = [*rules, *(r for r in all_rules if r.check == BUILTIN and r.name != page.rule.name)]
-        self.selection = Selection(tuple(rules))
+        self.selection = Selection(tuple(rules), asked=frozenset(r.name for r in rules))
         self.linter = Linter(known=[page.rule, *all_rules])
         self.rule = page.rule
 
@@ -194,7 +194,7 @@ def _fires(page: Page, example: Example, all_rules: Sequence[Rule]) -> list[str]
         problems.append(
             f"the rule does not apply to {example.path} (kinds there: {', '.join(sorted(file.kind.names)) or 'none'})"
         )
-    if file.language and errors(file.root) and example.options.get("parse") != "broken":
+    if file.parsed and errors(file.root) and example.options.get("parse") != "broken":
         where = errors(file.root)[0].start_point[0] + 1
         problems.append(f"the example does not parse (line {where} of it); fix it or say parse=broken")
     found = [_found(finding) for finding in world.lint(source)]

@@ -1,4 +1,4 @@
-"""``opdev rule``: test, scaffold and count rule pages."""
+"""``opdev rule``: explain, test, scaffold and count rule pages."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _QUERY = """\
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """``opdev rule …``."""
-    parser = commands.add_parser("rule", help="test, scaffold and count rule pages")
+    parser = commands.add_parser("rule", help="explain, test, scaffold and count rule pages")
     actions = parser.add_subparsers(dest="action", required=True)
     test = actions.add_parser("test", help="run the examples of rule pages")
     test.add_argument("pages", nargs="*", help="rule names, page files or folders (default: all shipped pages)")
@@ -65,6 +65,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     new.add_argument("id")
     new.add_argument("--folder", type=Path, default=None, help="a rules folder of your own, for a rule that is a query")
     new.set_defaults(run=_new)
+    explain = actions.add_parser("explain", help="print a rule's page: opdev rule explain OL12")
+    explain.add_argument(
+        "rule", help="a name, an id, a catalogue row, an id of the linter it takes over from (OL12, PL01)"
+    )
+    explain.add_argument("--lang", choices=("auto", "zh", "en"), default="auto")
+    explain.set_defaults(run=_explain)
     coverage = actions.add_parser("coverage", help="count the rows of a catalogue that pages cover")
     coverage.add_argument("catalogue", type=Path)
     coverage.add_argument("--missing", action="store_true", help="list the rows no page covers")
@@ -150,6 +156,15 @@ def _new(args: argparse.Namespace) -> int:
     todo = "write the query" if own else f"write the check opdev/checks/{module}.py:{function}"
     sys.stdout.write(f"wrote {path}; {todo}, then: opdev rule test {path if own else args.name}\n")
     return 0
+
+
+def _explain(args: argparse.Namespace) -> int:
+    from opdev.config import language
+    from opdev.lint.explain import explain
+
+    text, status = explain(args.rule, store.load(), language(args.lang))
+    (sys.stdout if status == 0 else sys.stderr).write(text)
+    return status
 
 
 _OF_TABLE = re.compile(r"\| (OL\d\d) \| (S[0-3]) \|(?:[^|]*\|){4} ([^|]*)\|")

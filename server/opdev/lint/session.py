@@ -10,7 +10,7 @@ from pathlib import Path
 
 from opdev.config import ConfigError, Configs, Resolved, Settings
 from opdev.lint.record import Place, Record, place_of, record_of
-from opdev.project.operators import Operator, kind_of, read_disk
+from opdev.project.operators import Operator, kind_of, read_disk, read_log
 from opdev.project.places import Places
 from opdev.rules.engine import INTERNAL_ERROR, Linter
 from opdev.rules.model import Finding, Rule
@@ -28,6 +28,7 @@ class Options:
     """What the command line says about linting; plain data, so that workers can be given it."""
 
     select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     profile: str | None = None
     severity: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class Options:
         return replace(
             settings,
             select=self.select if self.select is not None else settings.select,
+            extend_select=(*settings.extend_select, *self.extend_select),
             ignore=(*settings.ignore, *self.ignore),
             profile=self.profile or settings.profile,
             severity={**settings.severity, **self.severity},  # type: ignore[dict-item]  # checked by the parser
@@ -91,6 +93,8 @@ class Session:
     def lint_path(self, path: str) -> FileResult:
         """Lint one file of the disk."""
         try:
+            if path.endswith(".log"):
+                return self.lint_bytes(path, read_log(path))
             size = os.path.getsize(path)
             if size > LARGEST:
                 return FileResult(path, problem=f"larger than {LARGEST // 1_000_000} MB, not looked at")

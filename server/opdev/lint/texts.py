@@ -51,6 +51,16 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "rule-head": ("规则 {name}（{id}），默认级别：{severity}", "rule {name} ({id}), severity {severity}"),
     "covers": ("对应目录条目：{rows}", "catalogue rows: {rows}"),
+    "off": (
+        '默认关闭；在 opdev.toml 中写 extend-select = ["{name}"] 打开',
+        'off by default; `extend-select = ["{name}"]` in opdev.toml turns it on',
+    ),
+    "off-hint": (
+        '默认关闭；在 opdev.toml 中写 extend-select = ["{name}"] 打开，命令行上再加 --level hint 才会列出',
+        'off by default; `extend-select = ["{name}"]` in opdev.toml turns it on; --level hint lists it',
+    ),
+    "others": ("{word} 的其余部分见：{names}", "the rest of {word}: {names}"),
+    "off-mark": ("（默认关闭）", " (off by default)"),
     "fix-level": ("自动修复：{level}", "fix: {level}"),
     "init-exists": ("{path} 已存在，未改动", "{path} exists and was left as it is"),
     "init-written": ("已写入 {path}", "wrote {path}"),

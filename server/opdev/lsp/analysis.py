@@ -234,8 +234,8 @@ class Analyst:
             return selection
         found = self._reduced.get((id(selection), stuck))
         if found is None:
-            rules = tuple(rule for rule in selection.rules if rule.name not in stuck)
-            found = self._reduced[id(selection), stuck] = (Selection(rules, selection.severity), selection)
+            rest = selection.only(rule for rule in selection.rules if rule.name not in stuck)
+            found = self._reduced[id(selection), stuck] = (rest, selection)
         return found[0]
 
     @staticmethod

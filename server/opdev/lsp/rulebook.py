@@ -114,6 +114,7 @@ class Rulebook:
         return replace(
             settings,
             select=mine.select if mine.select is not None else settings.select,
+            extend_select=(*settings.extend_select, *mine.extend_select),
             ignore=(*settings.ignore, *mine.ignore),
         )
 

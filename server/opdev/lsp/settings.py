@@ -26,6 +26,7 @@ class Settings:
     workspace: bool = True
     """Whether files that are not open are linted too."""
     select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     check_seconds: float = 3.0
     """How long one rule may take on one file."""
@@ -58,6 +59,7 @@ def read(*sections: object) -> Settings:
         enable=_flag(lint, "enable"),
         workspace=_flag(lint, "workspace"),
         select=_words({**values, **lint}, "select"),
+        extend_select=_words({**values, **lint}, "extendSelect") or (),
         ignore=_words({**values, **lint}, "ignore") or (),
         check_seconds=_seconds(lint, "checkSeconds"),
         trace=_one_of(values, "trace", ("off", "messages", "verbose")) or "off",

@@ -177,8 +177,7 @@ def narrowed(whole: Selection, families: frozenset[str]) -> Selection:
     key = (id(whole), families)
     kept = _narrowed.get(key)
     if kept is None or kept[0] is not whole:
-        rules = tuple(rule for rule in whole.rules if rule.family in families)
         if len(_narrowed) >= _MOST_KEPT:
             _narrowed.clear()
-        kept = _narrowed[key] = (whole, Selection(rules, whole.severity))
+        kept = _narrowed[key] = (whole, whole.only(rule for rule in whole.rules if rule.family in families))
     return kept[1]

@@ -122,6 +122,11 @@ class Rule:
         return "alone" in self.tags
 
     @property
+    def off_by_default(self) -> bool:
+        """Whether the rule only runs where the user asks for it (``profiles: {default: off}``)."""
+        return self.profiles.get("default") == "off"
+
+    @property
     def family(self) -> str:
         return self.page.split("/", 1)[0]
 

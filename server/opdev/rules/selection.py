@@ -89,11 +89,19 @@ class Plan:
 
 @dataclass
 class Selection:
-    """The rules to run, with severities the user set.  ``severity`` maps names to levels."""
+    """The rules to run, with severities the user set.  ``severity`` maps names to levels.
+
+    ``asked`` are the names of the rules the user asked for, which run although they are off by default.
+    """
 
     rules: tuple[Rule, ...]
     severity: Mapping[str, Severity] = field(default_factory=dict)
+    asked: frozenset[str] = frozenset()
     _plans: dict[object, Plan] = field(default_factory=dict, repr=False, compare=False)
+
+    def only(self, rules: Iterable[Rule]) -> Selection:
+        """The same choices for some of its rules."""
+        return Selection(tuple(rules), self.severity, self.asked)
 
     def plan(self, kinds: frozenset[str], language: str | None, profile: str) -> Plan:
         """What runs on a file of these kinds."""
@@ -106,7 +114,7 @@ class Selection:
     def _active(self, kinds: frozenset[str], language: str | None, profile: str) -> Iterable[Active]:
         for rule in self.rules:
             if language in rule.languages and not kinds.isdisjoint(rule.kinds):
-                active = activate(rule, profile, self.severity.get(rule.name))
+                active = activate(rule, profile, self.severity.get(rule.name), asked=rule.name in self.asked)
                 if active is not None:
                     yield active
 
@@ -115,9 +123,16 @@ class Selection:
 _QUIET = frozenset({"skill-text", "pypto-tree"})
 
 
-def activate(rule: Rule, profile: str, chosen: Severity | None = None) -> Active | None:
-    """A rule under a profile: None where it is off there; soft is one level lower, without fixes."""
-    setting = rule.profiles.get(profile, "off" if profile in _QUIET and rule.check != "builtin" else "on")
+def activate(rule: Rule, profile: str, chosen: Severity | None = None, *, asked: bool = False) -> Active | None:
+    """A rule under a profile: None where it is off there; soft is one level lower, without fixes.
+
+    A rule that is off by default is on where it was ``asked`` for, but not in a profile that it names as off.
+    """
+    setting = rule.profiles.get(profile)
+    if setting is None:
+        setting = "off" if profile in _QUIET and rule.check != "builtin" else rule.profiles.get("default", "on")
+        if setting == "off" and asked and profile not in _QUIET:
+            setting = "on"
     if setting == "off":
         return None
     severity, fixable = rule.severity, True
