@@ -9,7 +9,8 @@ local looks = {
   Title = "guifg=#61afef gui=bold", Identifier = "guifg=#c678dd", String = "guifg=#98c379", Number = "guifg=#e5c07b", Constant = "guifg=#e5c07b",
 }
 for name, look in pairs(looks) do vim.cmd("highlight " .. name .. " " .. look) end
-vim.diagnostic.config({ virtual_text = { prefix = "●", spacing = 2 }, underline = true, signs = false, severity_sort = true })
+-- While somebody types this version takes away what a publish repeats, unless it may draw it at once.
+vim.diagnostic.config({ update_in_insert = true, virtual_text = { prefix = "●", spacing = 2 }, underline = true, signs = false, severity_sort = true })
 
 local capabilities = vim.lsp.protocol.make_client_capabilities()
 capabilities.textDocument.inlayHint = { dynamicRegistration = false }
@@ -61,7 +62,13 @@ function Fix()
   end, buffer)
 end
 
-function Lens() vim.lsp.codelens.refresh() end
+-- What follows runs is loaded a little later than the rest; newer versions are told and ask again themselves.
+function Lens()
+  vim.lsp.codelens.refresh()
+  local shown = vim.tbl_map(function(lens) return lens.command and lens.command.title or "" end, vim.lsp.codelens.get(buffer))
+  if not table.concat(shown):find("▶", 1, true) then vim.defer_fn(Lens, 200) end
+end
+
 function Go(pattern)
   vim.fn.search(pattern, "w")
   vim.cmd("normal! zt")

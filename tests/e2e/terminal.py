@@ -82,14 +82,14 @@ class Terminal:
         lines = (self.screen.buffer[y] for y in range(self.screen.lines))
         return "\n".join("".join(line[x].data for x in range(self.screen.columns)) for line in lines)
 
-    def wait(self, what: str, found: Callable[[str], bool]) -> None:
-        """Until the screen is as wanted, and nothing more comes for a moment."""
+    def wait(self, what: str, found: Callable[[str], bool], better: Callable[[], bool] = lambda: True) -> None:
+        """Until the screen is as wanted, and nothing more comes for a moment; as long as ``better`` says no, longer."""
         until = time.monotonic() + WAIT
         with self._news:
             while not found(self._text()):
                 assert time.monotonic() < until, f"no {what}:\n{self._text()}"
                 self._news.wait(0.2)
-            while self._news.wait(0.3):
+            while self._news.wait(0.3) or (time.monotonic() < until and not better()):
                 pass
 
     def runs(self) -> list[list[Run]]:
