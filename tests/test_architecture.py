@@ -25,7 +25,8 @@ LAYERS = {
     "design": {"source", "kinds", "syntax"},
     "facts": {"source", "kinds", "syntax", "design", "api"},
     "rules": {"source", "kinds", "syntax", "design", "api"},
-    "checks": {"source", "kinds", "syntax", "design", "facts", "rules", "api", "blocks"},
+    "contracts": {"source", "kinds", "syntax", "design", "facts", "rules"},
+    "checks": {"source", "kinds", "syntax", "design", "facts", "rules", "api", "blocks", "contracts", "perf"},
     "project": {"source", "kinds", "syntax", "design", "facts", "rules", "checks"},
     "rounds": {"rules", "atomic"},
     "phases": {
@@ -51,7 +52,7 @@ LAYERS = {
     "config": {"ignore", "rules", "kinds"},
     "commandline": {"config", "rules", "pipes"},
     "sim": {"source", "kinds", "syntax", "api", "rules", "config", "keeping", "commandline"},
-    "precision": CORE | {"atomic", "commandline"},
+    "precision": CORE | {"facts", "atomic", "commandline"},
     "perf": {"source", "kinds", "syntax", "design", "facts", "rules", "columns", "atomic", "blocks"},
     "runs": CORE
     | {
@@ -88,6 +89,7 @@ LAYERS = {
         "rounds",
         "ourselves",
         "scaffold",
+        "contracts",
     },
     "reporting": CORE | {"commandline", "facts", "phases", "runs", "perf", "precision", "rounds", "atomic", "blocks"},
     "cli": {

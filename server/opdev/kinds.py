@@ -52,6 +52,7 @@ KINDS = {
     "pypto-kb": "KB_SELECTION.json, DESIGN_BINDINGS.json and KB_USAGE.json of a PyPTO-Pro operator",
     "cases": "the case matrix, cases.json",
     "log": "a run or perf log",
+    "perf-log": "a log with measurements of an operator: [PERF] or [BASELINE_PERF] lines, or data/perf/*.log",
 }
 
 
@@ -104,6 +105,8 @@ _PYPTO_DOCS = {
 }  # fmt: skip
 _PYPTO_KB = frozenset({"KB_SELECTION.json", "DESIGN_BINDINGS.json", "KB_USAGE.json"})
 _TORCH_TEST = (b"torch.classes.", b"torch.ops.", b"torch_npu", b"ShmemOps")
+LOG_HEAD = 2_000_000
+"""Bytes of a log that are looked at: rules and facts read no further, however long it is."""
 _OURS_DOC = (b"shmem", b"SHMEM", b"Ascend", b"ascend", b"ASCEND", b"pypto", b"PyPTO", b"NPU")
 
 
@@ -154,7 +157,7 @@ def classify(path: str, data: bytes, *, in_operator: bool = False) -> Kind:
     if suffix in (".yaml", ".yml", ".json"):
         return _contract(pure, in_operator=in_operator)
     if suffix == ".log" and in_operator:
-        return Kind(None, frozenset({"log"}))
+        return _log(pure, data)
     return NOT_OURS
 
 
@@ -270,6 +273,13 @@ def _contract(pure: _Path, *, in_operator: bool) -> Kind:
     elif pure.name in _PYPTO_KB:
         kinds.add("pypto-kb")
     return Kind("yaml", frozenset(kinds))
+
+
+def _log(pure: _Path, data: bytes) -> Kind:
+    # Of a run's log nothing is judged; one with measurements is what reports rest on.
+    if pure.parts[-3:-1] == ["data", "perf"] or data.find(b"PERF]", 0, LOG_HEAD) >= 0:
+        return Kind("log", frozenset({"log", "perf-log"}))
+    return Kind(None, frozenset({"log"}))
 
 
 @dataclass(frozen=True, slots=True)

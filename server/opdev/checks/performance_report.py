@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from opdev.checks import perf_logs
 from opdev.design.document import document_of
 from opdev.design.markdown import Heading
-from opdev.facts.logs import PerfLine, perf_of
-from opdev.facts.report_performance import FinalRow, PerformanceReport, Step, metric_of
+from opdev.facts.logs import PerfLine
+from opdev.facts.report_performance import FinalRow, PerformanceReport, Step
 from opdev.facts.report_tables import empty, layout_of, plain, within
 from opdev.facts.reports import performance_report
+from opdev.perf.model import Problem
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
+from opdev.syntax.file import File
 
 SECTIONS = ("算子信息", "Baseline 详细信息", "基线数据", "优化记录", "轮次总览", "最终对比", "结论")
 TYPES = ("hccl", "aclnn", "stitched", "metric_only")
@@ -220,50 +223,43 @@ def _lines(context: Context, report: PerformanceReport) -> tuple[float, float]:
 
 def inconsistent(context: Context) -> Iterator[Hit]:
     """Lines of data/perf whose derived fields do not follow from what they are derived from, told at the report's figures."""
+    if context.file.language == "log":
+        yield from perf_logs.inconsistent(context)
+        return
     report = performance_report(context.file)
     if report is None or context.project is None:
         return
     told = 0
     note = {"zh": "这一行日志", "en": "the line of the log"}
-    for log in context.project.files("log"):
+    for log in context.project.files("perf-log"):
         if "/data/perf/" not in log.path:
             continue
-        for line in perf_of(log):
-            for metric, shown, right in _wrong(line):
-                place = _figure(report, metric, shown) or context.file.source.line_range(0)
-                args = {"metric": metric, "shown": f"{shown:g}", "right": f"{right:g}", "log": log.path.rpartition("/")[2], "line": str(log.source.line_of(line.start) + 1)}  # fmt: skip
-                yield Hit(*place, args=args, related=(Related(line.start, line.end, note, log.path),))
-                told += 1
-                if told >= _MOST:
-                    return
+        for line, problem in _wrong(log):
+            metric = problem.args["field"]
+            place = _figure(report, metric, line.values.get(metric)) or context.file.source.line_range(0)
+            args = {"metric": metric, "shown": problem.args["shown"], "right": problem.args["right"], "log": log.path.rpartition("/")[2], "line": str(problem.line)}  # fmt: skip
+            yield Hit(*place, args=args, related=(Related(line.start, line.end, note, log.path),))
+            told += 1
+            if told >= _MOST:
+                return
 
 
-def _figure(report: PerformanceReport, metric: str, value: float) -> tuple[int, int] | None:
+def _figure(report: PerformanceReport, metric: str, value: float | None) -> tuple[int, int] | None:
     """Where the report shows that value of the metric."""
     for one in report.measured:
         shown = one.figure
-        if one.metric == metric and shown.value is not None and abs(shown.value - value) <= 0.5 * 10.0**-shown.digits:
+        if (
+            value is not None
+            and one.metric == metric
+            and shown.value is not None
+            and abs(shown.value - value) <= 0.5 * 10.0**-shown.digits
+        ):
             return shown.start, shown.end
     return None
 
 
-def _wrong(line: PerfLine) -> Iterator[tuple[str, float, float]]:
-    """(field, as printed, as it follows) where they are more than 1 % apart; lines that were cut are passed over."""
-    v = line.values
-    if not line.whole or line.repeated:
-        return
-    payload, factor, bus, peak = (v.get(n) for n in ("payload_bytes", "bus_factor", _BUS, "peak_bandwidth_GBps"))
-    algo, e2e, kernel = v.get("algo_bandwidth_GBps"), v.get("e2e_us"), v.get("kernel_us")
-    rows = (
-        ("algo_bandwidth_GBps", algo, payload / e2e / 1000 if payload and e2e else None),
-        ("e2e_bus_bandwidth_GBps", v.get("e2e_bus_bandwidth_GBps"), algo * factor if algo is not None and factor is not None else None),
-        (_BUS, bus, payload / kernel / 1000 * factor if payload and kernel and factor is not None else None),
-        ("bandwidth_utilization_pct", v.get("bandwidth_utilization_pct"), bus / peak * 100 if bus is not None and peak else None),
-    )  # fmt: skip
-    for name, shown, right in rows:
-        if shown is None or right is None or right <= 0:
-            continue
-        text = next((t for k, t in line.texts.items() if metric_of(k) == name or k == name), "")
-        step = 10.0 ** -len(text.lower().partition("e")[0].partition(".")[2]) if "e" not in text.lower() else 0.0
-        if abs(shown - right) > max(0.01 * right, step / 2 * 1.000001):
-            yield name, shown, right
+def _wrong(log: File) -> Iterator[tuple[PerfLine, Problem]]:
+    """Derived fields that do not follow from the others; lines that were cut are passed over."""
+    for one in perf_logs.lines_of(log):
+        if one.line is not None and one.line.whole and not one.line.repeated:
+            yield from ((one.line, p) for p in one.problems if p.key in perf_logs.DERIVED)

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from opdev.kinds import LOG_HEAD
 from opdev.syntax.file import File
 
-LARGEST = 2_000_000
+LARGEST = LOG_HEAD
 """Bytes of a log that are read."""
 _MOST = 20_000
 ALIASES = {
@@ -87,7 +88,7 @@ def perf_lines(data: bytes) -> tuple[PerfLine, ...]:
     if b"PERF]" not in data:
         return ()
     found: list[PerfLine] = []
-    data = _cleared(data)
+    data = cleared(data)
     for match in _PERF.finditer(data):
         texts = _texts(match.group(2))
         values = {ALIASES.get(k, k): n for k, v in texts.items() if (n := number(v)) is not None}
@@ -114,7 +115,7 @@ def check_lines(data: bytes) -> tuple[CheckLine, ...]:
     """What check_result.py printed: statistics, verdicts of each PE, the verdict of all."""
     if b"PE " not in data:
         return ()
-    data = _cleared(data)
+    data = cleared(data)
     found: list[CheckLine] = []
     for match in _STATISTICS.finditer(data):
         values = {k: n for k, v in _texts(match.group(3)).items() if (n := number(v)) is not None}
@@ -144,7 +145,7 @@ def matrix_lines(data: bytes) -> tuple[MatrixLine, ...]:
     if b"[CASE]" not in data and b"[MATRIX]" not in data:
         return ()
     found: list[MatrixLine] = []
-    for match in _CASE.finditer(_cleared(data)):
+    for match in _CASE.finditer(cleared(data)):
         texts = _texts(match.group(2))
         case = texts.get("id", texts.get("case_id", "")) if match.group(1) == b"CASE" else None
         found.append(MatrixLine(case, texts.get("result"), texts, match.start(), match.end()))
@@ -166,9 +167,14 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _cleared(data: bytes) -> bytes:
+def head(data: bytes) -> bytes:
+    """The part of a log that is read, to a line's end: half a line looks like one that another PE broke into."""
+    return data if len(data) <= LARGEST else data[: data.rfind(b"\n", 0, LARGEST) + 1 or LARGEST]
+
+
+def cleared(data: bytes) -> bytes:
     """The part that is read, colours blanked out, every byte in its place."""
-    data = data[:LARGEST]
+    data = head(data)
     return _ANSI.sub(lambda m: b" " * len(m.group()), data) if b"\x1b" in data else data
 
 

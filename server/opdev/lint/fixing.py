@@ -40,7 +40,7 @@ def fix_files(
     total = Fixes()
     for found in files:
         try:
-            if found.size > LARGEST:
+            if found.size > LARGEST or found.path.endswith(".log"):
                 continue
             raw = Path(found.path).read_bytes()
         except OSError:

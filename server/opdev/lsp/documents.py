@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
 _SUFFIX = {"cpp": ".cpp", "c": ".c", "cuda-cpp": ".cu", "shellscript": ".sh", "python": ".py", "cmake": ".cmake",
-           "markdown": ".md", "yaml": ".yaml", "json": ".json"}  # fmt: skip
+           "markdown": ".md", "yaml": ".yaml", "json": ".json", "log": ".log"}  # fmt: skip
 
 
 class Document:

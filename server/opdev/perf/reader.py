@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opdev.design.derived import Collective
@@ -41,6 +41,17 @@ class _Where:
     n_pes: int | None
     kind: Collective | None
     sim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A tag ``[start, end)``, the values behind it (None: there are none), what they measure, what is wrong with them."""
+
+    start: int
+    end: int
+    line: PerfLine | None
+    measurement: Measurement | None
+    problems: list[Problem]
 
 
 def read_file(path: str, name: str = "") -> Log:
@@ -75,10 +86,10 @@ def read(
     first = 1
     for piece in _pieces(data):
         if len(found) < _MOST and b"PERF]" in piece:
-            for measurement, told in _measured(piece, first, where):
-                problems += told
-                if measurement is not None:
-                    found.append(measurement)
+            for one in _judged(piece, first, where):
+                problems += one.problems
+                if one.measurement is not None:
+                    found.append(one.measurement)
         first += piece.count(b"\n")
     if b"BlockID" in data:
         tables = list(_tables(data))
@@ -109,17 +120,25 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         at = end
 
 
-def _measured(piece: bytes, first: int, where: _Where) -> Iterator[tuple[Measurement | None, list[Problem]]]:
-    lines = {line.start: line for line in perf_lines(piece)}
+def judged(
+    data: bytes, name: str, *, n_pes: int | None = None, kind: Collective | None = None, lines: Iterable[PerfLine] | None = None
+) -> Iterator[Judged]:  # fmt: skip
+    """Each measurement of a log's text with its place and what is wrong with it; ``lines`` where they are known."""
+    known = tuple(perf_lines(data)) if lines is None else tuple(lines)
+    return _judged(data, 1, _Where(name, "", n_pes, kind, SIMULATED in data), known)
+
+
+def _judged(piece: bytes, first: int, where: _Where, known: Iterable[PerfLine] | None = None) -> Iterator[Judged]:
+    lines = {line.start: line for line in (perf_lines(piece) if known is None else known)}
     number, at = first, 0
     for tag in _TAG.finditer(piece):
         number += piece.count(b"\n", at, tag.start())
         at = tag.start()
         line = lines.get(tag.start())
         if line is None:
-            yield None, [Problem("no-values", "error", where.name, number, {}, where.run)]
+            yield Judged(*tag.span(), None, None, [Problem("no-values", "error", where.name, number, {}, where.run)])
         else:
-            yield _measurement(line, number, where)
+            yield Judged(*tag.span(), line, *_measurement(line, number, where))
 
 
 def _measurement(line: PerfLine, number: int, where: _Where) -> tuple[Measurement, list[Problem]]:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from opdev.kinds import NOT_OURS, Kind, classify, has_known_suffix
+from opdev.kinds import LOG_HEAD, NOT_OURS, Kind, classify, has_known_suffix
 from opdev.project.places import Places
 from opdev.source import Source
 from opdev.syntax.file import File
@@ -35,6 +35,7 @@ _SHARED = "torch_binding"
 _MOST_FILES = 400
 _MOST_ENTRIES = 20_000
 _MOST_BYTES = 2_000_000
+_LONGEST_LINE = 64_000
 _LOGS = "data/perf"
 """Where measurements are kept: of ``data`` only the logs there are looked at, and only by cross-file rules."""
 _MOST_LOGS = 64
@@ -42,13 +43,32 @@ _RECORD = ".opdev/phase0_intake.yaml"
 
 
 def read_disk(path: str) -> bytes | None:
-    """A file's bytes, None where it cannot be read or is too large to matter."""
+    """A file's bytes, None where it cannot be read or is too large to matter; of a long log the head."""
     try:
+        if path.endswith(".log"):
+            return read_log(path)
         if os.path.getsize(path) > _MOST_BYTES:
             return None
         return Path(path).read_bytes()
     except OSError:
         return None
+
+
+def read_log(path: str) -> bytes:
+    """What is looked at of a log: all of it, or of a long one a little more than ``LOG_HEAD``, to a line's end.
+
+    So whoever has more than ``LOG_HEAD`` knows that there may be more.  OSError where it cannot be read.
+    """
+    with open(path, "rb") as stream:
+        head = stream.read(LOG_HEAD + 1)
+        if len(head) > LOG_HEAD:
+            # UTF-16 text halves when it is decoded; it must be known of it, too, that it was long.
+            wide = head[:2] in (b"\xff\xfe", b"\xfe\xff")
+            head += stream.read(LOG_HEAD) if wide else b""
+            head += stream.readline(_LONGEST_LINE)
+            if wide:
+                head = head[: len(head) // 2 * 2]
+    return head
 
 
 class Operator:

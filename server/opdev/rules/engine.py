@@ -104,7 +104,7 @@ class Linter:
             if scope in scopes:
                 ran = (a.rule for a in getattr(plan, scope))
                 result.ran.update((r.name, r) for r in ran if scope != "project" or project is not None or r.alone)
-        file.typed = file.typed or incremental
+        file.typed = file.typed or (incremental and file.parsed)
         pieces = file.pieces if incremental and "item" in scopes else None
         kept = [piece.memo(plan, plan.kept) for _, piece in pieces] if pieces is not None else []
         awake = set().union(*[one.awake for one in kept]) if pieces is not None else plan.awake_in(file)
@@ -187,7 +187,8 @@ class Linter:
                 self.seconds[rule.name] = self.seconds.get(rule.name, 0.0) + spent
 
     def _suppressed(self, file: File, findings: list[Finding], selection: Selection, result: Result) -> list[Finding]:
-        if b"opdev:" not in file.data or self._ignore_suppressions:
+        # What stands in a log was printed: it silences nothing.
+        if b"opdev:" not in file.data or self._ignore_suppressions or file.language == "log":
             return findings
         found = suppress.find(file)
         kept: list[Finding] = []
@@ -282,7 +283,7 @@ _KIND_ORDER = (
     "build-script", "run-script", "shell", "golden", "checker", "case-runner", "torch-test", "pypto-test", "pypto-impl",
     "pypto-golden", "pypto", "python", "design-doc", "pypto-spec", "pypto-design", "pypto-api-report", "pypto-memory",
     "pypto-perf-report", "readme", "report", "doc", "docs-fence", "heredoc", "cases", "pypto-state", "pypto-interfaces",
-    "contract", "log",
+    "contract", "perf-log", "log",
 )  # fmt: skip
 
 

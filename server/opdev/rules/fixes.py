@@ -149,5 +149,5 @@ def _round(
 
 def _errors(file: File) -> int:
     """Parse errors of a file and of what is embedded in it."""
-    count = len(errors(file.root)) if file.language else 0
+    count = len(errors(file.root)) if file.parsed else 0
     return count + sum(_errors(inner) for inner in (file.regions if file.language in ("markdown", "bash") else []))

@@ -7,5 +7,5 @@ ALIASES = {
     "cpp": "cpp", "c++": "cpp", "c": "cpp", "cuda": "cpp", "cc": "cpp", "h": "cpp", "hpp": "cpp",
     "ascendc": "cpp", "bash": "bash", "sh": "bash", "shell": "bash", "console": "bash",
     "cmake": "cmake", "python": "python", "py": "python", "python3": "python",
-    "yaml": "yaml", "yml": "yaml", "markdown": "markdown", "md": "markdown",
+    "yaml": "yaml", "yml": "yaml", "markdown": "markdown", "md": "markdown", "log": "log",
 }  # fmt: skip

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from opdev.kinds import Kind, Place
+from opdev.kinds import LOG_HEAD, Kind, Place
 from opdev.source import Source
 from opdev.syntax import blank
 from opdev.syntax.chunks import chunks_of, spliced
-from opdev.syntax.languages import parser
+from opdev.syntax.languages import LINES, parser
 from opdev.syntax.mask import has_bare_macro, mask_ascendc
 from opdev.syntax.pieces import Piece, piece_of, words_of
 
@@ -94,6 +94,11 @@ class File:
     def language(self) -> str | None:
         return self.kind.language
 
+    @property
+    def parsed(self) -> bool:
+        """Whether there is a grammar for it: a log has a language and rules, and no tree."""
+        return self.language is not None and self.language != LINES
+
     @cached_property
     def _blanked(self) -> tuple[bytes, bytes]:
         blanker = _BLANKERS.get(self.language or "")
@@ -118,8 +123,8 @@ class File:
 
     @cached_property
     def tree(self) -> Tree:
-        """The syntax tree; ValueError for a file without a language."""
-        if self.language is None:
+        """The syntax tree; ValueError for a file without a grammar (``parsed``)."""
+        if self.language is None or self.language == LINES:
             raise ValueError(f"{self.path}: no language to parse as")
         return parser(self.language).parse(self.parse_text)
 
@@ -130,13 +135,13 @@ class File:
     @cached_property
     def words(self) -> frozenset[bytes]:
         """Every word of the text, comments included: what decides cheaply which rules can fire."""
-        return words_of(self.data)
+        return words_of(self.data if self.language != LINES else self.data[:LOG_HEAD])
 
     @cached_property
     def segments(self) -> list[Segment]:
         """The definitions, tiling the file (C++ and Python); one segment for other languages."""
         if self.language not in ("cpp", "python"):
-            return [Segment(0, len(self.data), self.root)]
+            return [Segment(0, len(self.data), self.root if self.parsed else None)]
         found: list[Segment] = []
         at = 0
         for node in self._definitions(self.root):

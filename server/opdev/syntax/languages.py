@@ -21,6 +21,10 @@ _MODULES = {
 }
 
 
+LINES = "log"
+"""What is read line by line, without a grammar: logs."""
+
+
 @cache
 def language(name: str) -> Language:
     """The grammar of a language of ``_MODULES``; KeyError for any other name."""
