@@ -21,7 +21,7 @@ class _Stops:
 
     def text(self, value: str) -> str:
         self.count += 1
-        return f"${{{self.count}:{_escaped(value)}}}"
+        return f"${{{self.count}:{escaped(value)}}}"
 
     def choice(self, values: Sequence[str]) -> str:
         self.count += 1
@@ -82,5 +82,6 @@ def _value(view: FieldView, stops: _Stops) -> str:
     return stops.text(text)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """A text that stands for itself in a snippet."""
     return re.sub(r"([\\$}])", r"\\\1", text)

@@ -30,7 +30,7 @@ FEATURES = frozenset({
 })  # fmt: skip
 """Requests that are served with lsprotocol's types (a test holds this against what is registered)."""
 TOOLTIPS = "textDocument.inlayHint.resolveSupport.properties"
-TRIGGERS = ("_", "[", ",")
+TRIGGERS = ("_", "[", ",", '"')
 
 
 def initialize_result(client: Client) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcException
 from opdev.lsp import (
     actions,
     completion,
+    contracts,
     doclinks,
     dsl_completion,
     fields,
@@ -76,7 +77,9 @@ def register(server: Typed) -> None:
                 )
                 if found is not None:
                     return found
-        return await server.off_loop(lambda: completion.complete(session, params))
+        return await server.off_loop(
+            lambda: contracts.complete(session, params) or completion.complete(session, params)
+        )
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from opdev.design.document import document_of
 from opdev.design.explain import Explained, explain
-from opdev.lsp import apidocs
+from opdev.lsp import apidocs, contracts
 from opdev.lsp.client import Lang
 from opdev.lsp.cursor import Cursor, cursor, side_at
 from opdev.lsp.designs import is_design
@@ -62,7 +62,7 @@ def _code(at: Cursor) -> tuple[str, tuple[int, int]] | None:
     elif api is not None and at.document.path.lower().endswith("design.md"):
         parts.append(apidocs.documentation(api, at.lang, "device", word))
     findings = findings_at(at)
-    explained = _field(at)
+    explained = _field(at) or contracts.hovered(at, at.lang)
     if explained is not None:
         parts.append(explained.text)
         span = (explained.start, explained.end) if len(parts) == 1 else span
