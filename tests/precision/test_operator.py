@@ -230,6 +230,8 @@ def test_the_stand_ins_results_say_so(ran):
         "{", "[]", '{"n_pes": 0, "dtype": "float16"}', '{"n_pes": true, "dtype": "float16"}', '{"n_pes": 2, "dtype": "float17"}',
         '{"n_pes": 2, "dtype": "float16", "numpy_dtype": 3}', '{"n_pes": 2, "dtype": "float16", "received": [1]}',
         '{"n_pes": 2, "dtype": "float16", "shape": "x"}', '{"n_pes": 2, "dtype": "float16", "expected_elems": -1}', "\udcff",
+        '{"n_pes": 2, "dtype": "float16", "outputs": 3}', '{"n_pes": 2, "dtype": "float16", "outputs": [{"name": "x"}]}',
+        '{"n_pes": 2, "dtype": "float16", "outputs": [{"name": "x", "dtype": "float17"}]}',
     ],
 )  # fmt: skip
 def test_a_damaged_config_is_told(tmp_path, config):
@@ -263,3 +265,82 @@ def test_another_number_of_elements_fails(ran):
     assert verdict()[0] == 1
     result = judge_operator(str(root)).results[0]
     assert (result.verdict, result.reasons[0].code) == ("fail", "size")
+
+
+def basis(root, data, **more):
+    config = json.loads((data / "config.json").read_text())
+    (data / "config.json").write_text(json.dumps(config | more))
+    report = judge_operator(str(root))
+    limits = report.results[0].limits
+    return limits.op_type, limits.compute_times, limits.rtol, " ".join(note.en for note in report.notes)
+
+
+def without_rtol(root, path="docs/design.md"):
+    design = root / path
+    before = design.read_text(encoding="utf-8")
+    design.write_text(before.replace("rtol: {", "no_rtol: {", 1), encoding="utf-8")
+    assert design.read_text(encoding="utf-8") != before
+    return lambda: design.write_text(before, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("elements", "more", "expected", "said"),
+    [
+        (500, {}, ("COMPUTE_FLOAT", 1000, 2**-8), "2 PEs × 500 elements = 1000"),
+        (1023, {}, ("COMPUTE_FLOAT", 2046, 2**-8), "= 2046"),
+        (1024, {}, ("COMPUTE_FLOAT", 2048, 2**-7), "= 2048"),
+        (500, {"compute_times": 4096}, ("COMPUTE_FLOAT", 4096, 2**-7), "4096 accumulations are from config.json"),
+        (1024, {"compute_times": 2047}, ("COMPUTE_FLOAT", 2047, 2**-8), "2047 accumulations are from config.json"),
+        (500, {"op_type": "move"}, ("MOVE", None, 0), "the class MOVE is from config.json"),
+        (500, {"op_type": "COMPUTE_FLOAT_HIGH_PRECISION"}, ("COMPUTE_FLOAT_HIGH_PRECISION", None, 2**-11), "from config.json"),
+    ],
+)  # fmt: skip
+def test_class_and_accumulations_are_taken_from_where_they_stand(ran, elements, more, expected, said):
+    root, data, _, _ = ran("reduce-scatter", "float16", elements=elements)
+    restore = without_rtol(root)
+    try:
+        *found, notes = basis(root, data, **more)
+    finally:
+        restore()
+    assert (tuple(found), said in notes) == (expected, True), notes
+
+
+def test_cases_say_the_accumulations_of_their_run(ran):
+    root, data, _, _ = ran("reduce-scatter", "float16", elements=500)
+    file = root / "scripts" / "cases.json"
+    before = file.read_text(encoding="utf-8")
+    restore = without_rtol(root)
+    case = {"n_pes": 2, "dtype": "float16", "shape": [500], "compute_times": 9000}
+    other = {"n_pes": 8, "dtype": "float16", "shape": [500], "compute_times": 5}
+    try:
+        file.write_text(json.dumps({"cases": [case, other]}), encoding="utf-8")
+        assert basis(root, data)[1:3] == (9000, 2**-7)
+        # Two cases that this run can be, and that say different things, say nothing.
+        file.write_text(json.dumps({"cases": [case, case | {"compute_times": 5}]}), encoding="utf-8")
+        assert basis(root, data)[1:3] == (1000, 2**-8)
+        file.write_text(json.dumps({"cases": [case | {"compute_times": 0.5}]}), encoding="utf-8")
+        with pytest.raises(PrecisionError, match=r"cases\.json: compute_times 0\.5 is no whole number"):
+            judge_operator(str(root))
+        file.write_text(json.dumps({"defaults": {"op_type": "COMPUTE_QUICK"}, "cases": [case]}), encoding="utf-8")
+        with pytest.raises(PrecisionError, match=r"cases\.json: op_type COMPUTE_QUICK is no class"):
+            judge_operator(str(root))
+    finally:
+        restore()
+        file.write_text(before, encoding="utf-8")
+
+
+def test_what_was_asked_wins_and_what_nobody_says_is_told(ran):
+    root, data, _, _ = ran("reduce-scatter", "float16", elements=500)
+    restore = without_rtol(root)
+    try:
+        report = judge_operator(str(root), ask=Ask(compute_times=2048))
+        assert report.results[0].limits.rtol == 2**-7
+        config = json.loads((data / "config.json").read_text())
+        config.pop("expected_elems")
+        (data / "config.json").write_text(json.dumps(config))
+        report = judge_operator(str(root))
+        assert report.results[0].limits.rtol == 2**-7
+        assert any("the wider tolerance, for 2048 and more, holds" in note.en for note in report.notes)
+        assert any("取" not in note.zh and "较宽" in note.zh for note in report.notes)
+    finally:
+        restore()

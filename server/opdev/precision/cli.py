@@ -65,7 +65,7 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
     p.add_argument("--data-dir", metavar="DIR", help=say("h-data", lang))
     p.add_argument("--output-dir", metavar="DIR", help=say("h-outputs", lang))
     p.add_argument("--standard", choices=("shmem", "pypto"), default="shmem", help=say("h-standard", lang))
-    p.add_argument("--dtype", help=say("h-dtype", lang))
+    p.add_argument("--dtype", metavar="DTYPE|NAME=DTYPE,…", help=say("h-dtype", lang))
     p.add_argument("--golden-dtype", metavar="DTYPE", help=say("h-golden-dtype", lang))
     p.add_argument("--judge-dtype", metavar="DTYPE", help=say("h-judge-dtype", lang))
     p.add_argument("--shape", type=shape, metavar="N,M", help=say("h-shape", lang))
@@ -113,6 +113,8 @@ def _run(args: argparse.Namespace, lang: Lang) -> int:
 
 
 def _report(args: argparse.Namespace) -> Report:
+    from dataclasses import replace
+
     from opdev.precision.judge import judge_pairs
     from opdev.precision.operator import judge_operator, root_of
     from opdev.precision.pairs import pairs_of
@@ -127,24 +129,39 @@ def _report(args: argparse.Namespace) -> Report:
     for option, given in (("--op", args.op), ("--data-dir", args.data_dir), ("--output-dir", args.output_dir)):
         if given is not None:
             raise PrecisionError("not-with-files", option=option)
-    return judge_pairs(pairs_of(args.output, args.golden, args.torch_output, args.pes), ask)
+    pairs = pairs_of(args.output, args.golden, args.torch_output, args.pes)
+    known = {pair.which for pair in pairs}
+    unknown = next((name for name in ask.dtypes if name not in known), None)
+    if unknown is not None:
+        raise PrecisionError("no-such-result", name=unknown, known=", ".join(sorted(known - {""})) or "-")
+    return judge_pairs([replace(pair, dtype=ask.dtypes.get(pair.which)) for pair in pairs], ask)
 
 
 def _ask(args: argparse.Namespace) -> Ask:
     from opdev.design.dtypes import SIZES, fold_dtype
     from opdev.precision.judge import Ask
 
-    for name in ("dtype", "golden_dtype", "judge_dtype"):
-        text = getattr(args, name)
-        if text is not None and fold_dtype(text) is None:
+    def folded(text: str | None) -> str | None:
+        found = fold_dtype(text) if text is not None else None
+        if text is not None and found is None:
             raise PrecisionError("bad-dtype", dtype=text, known=", ".join(SIZES))
-    dtype, golden, judged = (
-        fold_dtype(text) if text else None for text in (args.dtype, args.golden_dtype, args.judge_dtype)
-    )
+        return found
+
+    plain: str | None = None
+    named: dict[str, str] = {}
+    for word in (args.dtype or "").split(","):
+        name, equals, text = word.partition("=")
+        if equals:
+            named[name.strip()] = folded(text.strip()) or ""
+        elif word.strip() and plain is not None:
+            raise PrecisionError("two-dtypes", first=plain, second=word.strip())
+        elif word.strip():
+            plain = word.strip()
+    dtype, golden, judged = folded(plain), folded(args.golden_dtype), folded(args.judge_dtype)
     return Ask(
         standard=args.standard, dtype=dtype, golden_dtype=golden, judge_dtype=judged, shape=args.shape, op_type=args.op_type, op_kind=args.op_kind or "",
         op_name=args.op_name or "", compute_times=args.compute_times, rtol=args.rtol, equal_inf=args.equal_inf, pes=args.pes,
-        mismatches=args.mismatches, torch_python=args.torch_python,
+        mismatches=args.mismatches, dtypes=named, torch_python=args.torch_python,
     )  # fmt: skip
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -52,6 +52,8 @@ class Ask:
     equal_inf: bool = False
     pes: int | None = None
     mismatches: int = 10
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+    """Those of several results by their names."""
     torch_python: str | None = None
 
 
@@ -66,6 +68,12 @@ class Pair:
     reference: str | None = None
     received: int | None = None
     notes: tuple[Both, ...] = ()
+    which: str = ""
+    """Which of several results it is."""
+    dtype: str | None = None
+    """Of this one, where it is another than that of the others; so are the two below."""
+    judge_dtype: str | None = None
+    expected: tuple[int, ...] | None = None
 
 
 @dataclass
@@ -103,8 +111,29 @@ def judge_pairs(
     )  # fmt: skip
 
 
+def _own(pair: Pair, ask: Ask) -> Ask:
+    """What one output is judged by: its own dtype, and no tolerance of other dtypes where it has to be equal."""
+    if pair.dtype is None:
+        return ask
+    rtol = None if is_integer(pair.judge_dtype or pair.dtype) else ask.rtol
+    return replace(ask, dtype=pair.dtype, judge_dtype=pair.judge_dtype, expected=pair.expected, rtol=rtol)
+
+
+def _distinct(pair: Pair) -> None:
+    """PrecisionError where an output is its own golden, or its own reference: it would always pass."""
+    for role, other in (("golden", pair.golden), ("reference", pair.reference)):
+        try:
+            same = other is not None and os.path.samefile(pair.output, other)
+        except OSError:
+            continue  # What is missing is told where it is read.
+        if same:
+            raise PrecisionError(f"same-{role}", path=pair.output)
+
+
 def _pair(pair: Pair, ask: Ask, scratch: str) -> list[Judged]:
+    ask = _own(pair, ask)
     try:
+        _distinct(pair)
         outputs = _tensors(pair.output, ask.dtype, ask, scratch, "output")
         goldens = _tensors(pair.golden, ask.golden_dtype or _golden_dtype(ask, outputs), ask, scratch, "golden")
         references = None

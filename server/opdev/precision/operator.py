@@ -1,27 +1,25 @@
-"""An operator's last outputs: where its scripts put data, golden and results, and by what its design wants them judged.
+"""An operator's last outputs: where its scripts put data, golden and results.
 
 The newest ``config.json`` below ``data/`` counts; ``output/`` mirrors ``data/`` (a folder for each tag), or is one folder,
-or the outputs lie beside the data.
+or the outputs lie beside the data.  Without one, it is as public examples do: ``golden/<case>/`` beside ``output/``, or an
+``output/`` that has the goldens, too.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import Path
 from typing import Any
 
-from opdev.design.derived import op_type, tolerance
-from opdev.design.document import document_of
-from opdev.design.dtypes import fold_dtype, number
-from opdev.design.scale import power
-from opdev.precision.files import NUMPY
+from opdev.design.dtypes import fold_dtype
+from opdev.precision import layouts
+from opdev.precision.asked import asked, typed
 from opdev.precision.judge import Ask, Pair, judge_pairs
-from opdev.precision.model import Both, Report
+from opdev.precision.model import Report
 from opdev.precision.texts import PrecisionError, both
-from opdev.project.operators import Operator
 from opdev.project.places import Places
 
 _MOST_PES = 1024
@@ -31,15 +29,15 @@ _MOST_FOLDERS = 2000
 
 @dataclass(frozen=True)
 class Layout:
-    """Where one run's files are; absolute paths."""
+    """Where one run's files are; absolute paths.  ``config`` is what its scripts wrote of it, in config.json's words."""
 
     data: str
     output: str
     config: dict[str, Any]
 
     @property
-    def pes(self) -> int:
-        found: int = self.config["n_pes"]
+    def pes(self) -> int | None:
+        found: int | None = self.config.get("n_pes")
         return found
 
 
@@ -49,16 +47,22 @@ def judge_operator(
     """Judge an operator's last outputs.
 
     ``root`` is its folder.  ``data`` and ``output`` name other folders than the newest; ``torch_output`` is a folder of
-    ``output_pe<n>`` files for the second pass.  ``ask`` says what the operator's files do not.  PrecisionError where there
-    is nothing to judge.
+    files called as the outputs are, for the second pass.  ``ask`` says what the operator's files do not.  PrecisionError
+    where there is nothing to judge.
     """
     root = os.path.abspath(root).replace("\\", "/")
     found = layout(root, data, output)
-    asked, notes = _asked(root, found, ask or Ask())
-    notes = (both("n-data", data=_below(root, found.data), output=_below(root, found.output)), *notes)
-    pairs = [_pair(found, pe, torch_output) for pe in range(found.pes)]
+    basis = asked(root, found.config, ask or Ask())
+    notes = (both("n-data", data=_below(root, found.data), output=_below(root, found.output)), *basis.notes)
+
+    def reference(path: str, pe: int | None) -> str | None:
+        del pe
+        return f"{torch_output}/{os.path.basename(path)}" if torch_output is not None else None
+
+    pairs = [_dated(pair) for pair in layouts.folders(found.output, found.data, reference, found.pes)]
+    pairs = typed(pairs, found.config, basis)
     name = root.rsplit("/", 1)[-1]
-    return judge_pairs(pairs, asked, operator=name, root=root, backend=_backend(root, found), notes=notes)
+    return judge_pairs(pairs, basis.ask, operator=name, root=root, backend=_backend(root, found), notes=notes)
 
 
 def root_of(folder: str) -> str:
@@ -74,7 +78,7 @@ def root_of(folder: str) -> str:
         if os.path.isfile(f"{here}/docs/design.md"):
             return here
         here = here.rpartition("/")[0]
-    if os.path.isdir(f"{path}/data"):
+    if any(os.path.isdir(f"{path}/{name}") for name in ("data", "golden")):
         return path
     raise PrecisionError("no-operator", path=folder)
 
@@ -82,26 +86,74 @@ def root_of(folder: str) -> str:
 def layout(root: str, data: str | None = None, output: str | None = None) -> Layout:
     """The files of the last run; PrecisionError where there are none."""
     config = _config_path(root, data)
+    if config is None:
+        return _example(root, output)
     read = _config(config)
     folder = config.rpartition("/")[0]
     if output is not None:
-        where = os.path.abspath(output).replace("\\", "/")
-        if not os.path.isdir(where):
-            raise PrecisionError("missing", path=output)
-        return Layout(folder, where, read)
+        return Layout(folder, _folder(output), read)
     tag = folder[len(root) + 1 :].partition("/")[2] if folder.startswith(f"{root}/data") else ""
     tried = [f"{root}/output/{tag}", f"{root}/output", folder] if tag else [f"{root}/output", folder]
     for where in tried:
-        if any(os.path.isfile(f"{where}/{_output(pe)}") for pe in range(read["n_pes"])):
+        if layouts.has_outputs(where, folder):
             return Layout(folder, where, read)
-    raise PrecisionError("no-outputs", tried=", ".join(f"{_below(root, t)}/{_output(0)}" for t in tried))
+    raise PrecisionError("no-outputs", tried=", ".join(f"{_below(root, t)}/output_pe0.bin" for t in tried))
 
 
-def _output(pe: int) -> str:
-    return f"output_pe{pe}.bin"
+def _folder(path: str) -> str:
+    where = os.path.abspath(path).replace("\\", "/")
+    if not os.path.isdir(where):
+        raise PrecisionError("missing", path=path)
+    return where
 
 
-def _config_path(root: str, data: str | None) -> str:
+def _example(root: str, output: str | None) -> Layout:
+    """The newest goldens of a layout without config.json that have outputs; PrecisionError where there are none."""
+    outside = [base for base in (root, *_inner(root)) if not base.endswith(("/build", "/data"))]
+    goldens = [(inner, f"{base}/output") for base in outside for inner in (f"{base}/golden", *_inner(f"{base}/golden"))]
+    goldens += [(f"{base}/output", f"{base}/output") for base in outside]
+    there = [(data, where) for data, where in goldens if layouts.has_goldens(data)]
+    if not there:
+        raise PrecisionError("no-data", path=root)
+    for data, where in sorted(there, key=lambda pair: _written(pair[0]), reverse=True):
+        judged = _folder(output) if output is not None else where
+        if layouts.has_outputs(judged, data):
+            return Layout(data, judged, _meta(data))
+    raise PrecisionError("no-outputs", tried=", ".join(dict.fromkeys(_below(root, where) for _, where in there)))
+
+
+def _inner(folder: str) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+    except OSError:
+        return
+    yield from (f"{folder}/{name}" for name in names[:_MOST_FOLDERS])
+
+
+def _written(folder: str) -> float:
+    """When its newest golden was written."""
+    return max((os.path.getmtime(p) for p in layouts.files_of_goldens(folder)), default=0.0)
+
+
+def _meta(folder: str) -> dict[str, Any]:
+    """What ``meta.json`` beside goldens says, in config.json's words; what it does not say stays open."""
+    try:
+        read = json.loads(Path(f"{folder}/meta.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(read, dict):
+        return {}
+    pes, dtype = read.get("pe_size", read.get("n_pes")), read.get("dtype")
+    found: dict[str, Any] = {}
+    if isinstance(pes, int) and not isinstance(pes, bool) and 1 <= pes <= _MOST_PES:
+        found["n_pes"] = pes
+    if isinstance(dtype, str) and fold_dtype(dtype) is not None:
+        found["dtype"] = dtype
+    return found
+
+
+def _config_path(root: str, data: str | None) -> str | None:
     if data is not None:
         folder = os.path.abspath(data).replace("\\", "/")
         if not os.path.isfile(f"{folder}/config.json"):
@@ -115,9 +167,7 @@ def _config_path(root: str, data: str | None) -> str:
             found.append((os.path.getmtime(path), path))
         if count > _MOST_FOLDERS:
             break
-    if not found:
-        raise PrecisionError("no-data", path=root)
-    return max(found)[1]
+    return max(found)[1] if found else None
 
 
 def _config(path: str) -> dict[str, Any]:
@@ -141,71 +191,31 @@ def _config(path: str) -> dict[str, Any]:
             isinstance(value, list) and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in value)
         ):
             raise PrecisionError("bad-config-json", path=path, why=f"{key} = {value!r}")
+    outputs = read.get("outputs")
+    if outputs is not None and not (isinstance(outputs, list) and all(_result(one) for one in outputs)):
+        raise PrecisionError("bad-config-json", path=path, why=f"outputs = {outputs!r}")
     if received is not None and len(received) != pes:
         raise PrecisionError("bad-config-json", path=path, why=f"received = {received!r}")
     return read
 
 
-def _pair(found: Layout, pe: int, torch_output: str | None) -> Pair:
-    golden = f"{found.data}/golden_pe{pe}.bin"
-    if not os.path.isfile(golden) and os.path.isfile(f"{found.data}/golden.bin"):
-        golden = f"{found.data}/golden.bin"
-    output = f"{found.output}/{_output(pe)}"
-    notes: tuple[Both, ...] = ()
+def _result(value: object) -> bool:
+    """Whether it is one of ``outputs``: a name, a dtype, and if wanted how many elements and stored as what."""
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        return False
+    size = value.get("expected_elems", 1)
+    kinds = value.get("dtype"), value.get("numpy_dtype", value.get("dtype"))
+    good = all(isinstance(kind, str) and fold_dtype(kind) is not None for kind in kinds)
+    return good and isinstance(size, int) and not isinstance(size, bool) and size > 0
+
+
+def _dated(pair: Pair) -> Pair:
+    """With a note where the output is older than its golden."""
     try:
-        if os.path.getmtime(golden) - os.path.getmtime(output) > _OLDER:
-            notes = (both("n-older"),)
+        older = os.path.getmtime(pair.golden) - os.path.getmtime(pair.output) > _OLDER
     except OSError:
-        pass
-    received = found.config.get("received")
-    reference = f"{torch_output}/{_output(pe)}" if torch_output is not None else None
-    return Pair(f"PE {pe}", output, golden, pe, reference, received[pe] if received is not None else None, notes)
-
-
-def _asked(root: str, found: Layout, ask: Ask) -> tuple[Ask, tuple[Both, ...]]:
-    """What to judge by: what was asked for, else what config.json and the design say."""
-    dtype = fold_dtype(found.config["dtype"]) or ""
-    kept = fold_dtype(found.config.get("numpy_dtype", dtype)) or dtype
-    if dtype == "bfloat16" and kept == NUMPY["bfloat16"]:
-        kept = dtype
-    expected, given = found.config.get("expected_elems"), found.config.get("shape")
-    wanted = (
-        None if expected is None else tuple(given) if given is not None and prod(given) == expected else (expected,)
-    )
-    kind, name, rtol = _design(root, dtype)
-    ask = replace(
-        ask, dtype=ask.dtype or kept, judge_dtype=ask.judge_dtype or (dtype if dtype != kept else None), expected=wanted,
-        pes=ask.pes or found.pes, op_kind=ask.op_kind or kind, op_name=ask.op_name or name or root.rsplit("/", 1)[-1],
-    )  # fmt: skip
-    notes: list[Both] = []
-    if not ask.op_kind and ask.op_type is None:
-        notes.append(both("n-no-design"))
-        if ask.standard == "shmem":
-            ask = replace(ask, op_kind="collective")
-    judged = ask.judge_dtype or ask.dtype or ""
-    if rtol is not None and ask.rtol is None and ask.standard == "shmem":
-        limit = tolerance(ask.op_type or op_type(ask.op_kind, judged, ask.op_name), judged, ask.compute_times)
-        if limit is not None and rtol > limit:
-            notes.append(both("n-design-loose", rtol=power(rtol), standard=power(limit)))
-        elif limit is not None:
-            ask = replace(ask, rtol=rtol)
-            if rtol < limit:
-                notes.append(both("n-design", rtol=power(rtol)))
-    return ask, tuple(notes)
-
-
-def _design(root: str, dtype: str) -> tuple[str, str, float | None]:
-    """(op_kind, op_name, rtol of the dtype) of the operator's design; empty where it does not say."""
-    for file in Operator(root, Places()).files("design-doc"):
-        document = document_of(file)
-        node = document.get("correctness.tolerance.rtol")
-        value: Any = node.data() if node is not None else None
-        if isinstance(value, dict):
-            value = next((v for k, v in value.items() if fold_dtype(str(k)) == dtype), None)
-        read = number(value)
-        good = isinstance(read, (int, float)) and not isinstance(read, bool) and read >= 0
-        return document.text("meta.op_kind"), document.text("meta.op_name"), float(read) if good else None  # type: ignore[arg-type]
-    return "", "", None
+        return pair
+    return replace(pair, notes=(*pair.notes, both("n-older"))) if older else pair
 
 
 def _backend(root: str, found: Layout) -> str | None:
