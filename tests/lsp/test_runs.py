@@ -588,6 +588,10 @@ def test_the_five_questions_are_asked_and_recorded_whole_or_not_at_all(edit, dem
     assert [q["id"] for q in asked["questions"]][:5] == ["cann", "build_mode", "torch", "perf", "perf_auto_optim"]
     assert (asked["state"], asked["record"], asked["title"][:7]) == ("questions", None, "Phase 0")
     assert "bisheng" in asked["probe"]
+    judged = intake(answers={"cann": "CANN/set_env.sh"}, check="cann")
+    assert (judged["state"], [one["text"] for one in judged["problems"]]) == ("checked", ["CANN/set_env.sh 不是绝对路径"])
+    assert intake(answers={"cann": "later"}, check="cann")["problems"] == []
+    assert not record.exists()
     some = intake(answers={"cann": "later", "torch": False})
     assert (some["state"], some["missing"]) == ("needs-answers", ["build_mode", "perf", "perf_auto_optim"])
     answers = {

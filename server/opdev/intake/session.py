@@ -30,6 +30,12 @@ DONE, REFUSED, USAGE = 0, 1, 2
 _FOLDERS = {"independent_project": "custom-ops", "in_tree_example": "examples"}
 
 
+def engine_of(folder: str) -> tuple[str, ...]:
+    """The command of the container engine, as the project of that folder has it."""
+    engine = Configs().for_folder(folder).settings.run.get("engine", "docker")
+    return tuple(shlex.split(engine)) if isinstance(engine, str) else tuple(engine)
+
+
 @dataclass
 class Session:
     """``root`` is the operator's folder; empty where ``name`` makes a new one."""
@@ -54,7 +60,7 @@ class Session:
         self.setting = Setting(
             name=self.name or self.root.rpartition("/")[2],
             around=self.root.rpartition("/")[0].rpartition("/")[2],
-            engine=self._engine(),
+            engine=engine_of(self.root or self.cwd),
             design=self._stated(),
         )
 
@@ -201,10 +207,6 @@ class Session:
             self.cwd,
         )
         return f"{base.rstrip('/')}/{_FOLDERS[str(found.values['build_mode'])]}/{found.values['op_name']}"
-
-    def _engine(self) -> tuple[str, ...]:
-        engine = Configs().for_folder(self.root or self.cwd).settings.run.get("engine", "docker")
-        return tuple(shlex.split(engine)) if isinstance(engine, str) else tuple(engine)
 
     def _stated(self) -> bool:
         """Whether a design says what the operator does."""

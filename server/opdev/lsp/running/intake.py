@@ -18,6 +18,7 @@ from opdev.lsp.running.roots import refusal, root_of, trusted
 from opdev.lsp.uris import to_uri
 
 if TYPE_CHECKING:
+    from opdev.intake import Probe
     from opdev.lsp.running.desk import Desk
     from opdev.lsp.running.messages import IntakeResult
 
@@ -32,18 +33,23 @@ class Asking:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._session = desk.session
+        self._seen: dict[str, Probe] = {}
+        """What each operator's machine showed when the questions were made: their answers are judged by it."""
 
     async def intake(self, params: Mapping[str, Any]) -> IntakeResult:
-        """The questions, or with ``answers`` the record."""
-        unknown = sorted(set(params) - {"root", "name", "answers", "reconfirm"})
+        """The questions, with ``answers`` the record, and with ``check`` what is wrong with one of them."""
+        unknown = sorted(set(params) - {"root", "name", "answers", "reconfirm", "check"})
         if unknown:
-            raise fields.FieldError(f"{unknown[0]} is none of root, name, answers, reconfirm")
+            raise fields.FieldError(f"{unknown[0]} is none of root, name, answers, reconfirm, check")
         root = root_of(self._session, params) if params.get("root") is not None else ""
         name = fields.text(params, "name") if params.get("name") is not None else ""
         if bool(root) == bool(name):
             raise fields.FieldError("one of root and name is needed")
         if params.get("answers") is None:
             return await self._desk.off_loop(lambda: self._questions(root))
+        if params.get("check") is not None:
+            question, said = fields.text(params, "check"), _said(params)
+            return await self._desk.off_loop(lambda: self._checked(root, name, question, said))
         return await self._record(root, name, params)
 
     def _folder(self, root: str) -> str:
@@ -56,7 +62,7 @@ class Asking:
 
         lang = self._session.lang_of("auto")
         before = existing(root) if root else Existing("")
-        seen = probe(self._folder(root), recorded=before.values, root=root)
+        seen = self._seen[root] = probe(self._folder(root), recorded=before.values, root=root)
         return {
             "state": "questions", "root": to_uri(root) if root else None, "path": before.path or None, "title": TITLE[lang],
             "questions": [question.as_json() for question in questions(lang, seen)], "probe": _plain(asdict(seen)),
@@ -64,12 +70,32 @@ class Asking:
             "missing": [], "problems": [], "notes": [], "changes": [], "text": "",
         }  # fmt: skip
 
+    def _checked(self, root: str, name: str, question: str, said: Mapping[str, str]) -> IntakeResult:
+        """What is wrong with one answer; nothing is written."""
+        from opdev.intake import probe
+        from opdev.intake.checking import check
+        from opdev.intake.recording import existing
+        from opdev.intake.resolving import Setting
+        from opdev.intake.session import engine_of
+
+        folder = self._folder(root)
+        seen = self._seen.get(root) or probe(folder, recorded=existing(root).values if root else {}, root=root)
+        self._seen[root] = seen
+        setting = Setting(
+            name or os.path.basename(root), os.path.basename(os.path.dirname(root)), engine_of(root or folder)
+        )
+        lang = self._session.lang_of("auto")
+        found = [remark.as_json(lang) for remark in check(question, said, seen, setting)]
+        return {
+            "state": "checked", "root": to_uri(root) if root else None, "path": None, "title": "", "questions": [], "probe": {},
+            "record": None, "complete": False, "missing": [], "problems": [one for one in found if one["kind"] == "problem"],
+            "notes": [one for one in found if one["kind"] == "note"], "changes": [], "text": "",
+        }  # fmt: skip
+
     async def _record(self, root: str, name: str, params: Mapping[str, Any]) -> IntakeResult:
         session = self._session
         trusted(session, "opdev.intake")
-        answers = fields.find(params, "answers", dict)
-        if not all(isinstance(value, str | bool) for value in answers.values()):
-            raise fields.FieldError("answers are texts, or true and false")
+        said = _said(params)
         lang = session.lang_of("auto")
         words = [
             "intake",
@@ -83,7 +109,6 @@ class Asking:
         ]
         if params.get("reconfirm") is not None and fields.find(params, "reconfirm", bool):
             words.append("--reconfirm")
-        said = {key: ("yes" if value else "no") if isinstance(value, bool) else value for key, value in answers.items()}
         try:
             done = await children.call(
                 words, self._folder(root), _PATIENCE, json.dumps(said, ensure_ascii=False).encode()
@@ -104,6 +129,13 @@ class Asking:
             "missing": found["missing"], "problems": found["problems"], "notes": found["notes"], "changes": found["changes"],
             "text": found["text"],
         }  # fmt: skip
+
+
+def _said(params: Mapping[str, Any]) -> dict[str, str]:
+    answers = fields.find(params, "answers", dict)
+    if not all(isinstance(value, str | bool) for value in answers.values()):
+        raise fields.FieldError("answers are texts, or true and false")
+    return {key: ("yes" if value else "no") if isinstance(value, bool) else value for key, value in answers.items()}
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

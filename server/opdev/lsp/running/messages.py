@@ -180,18 +180,24 @@ class RunLogResult(TypedDict):
 
 
 class IntakeParams(TypedDict):
-    """Without ``answers``: the questions.  ``name`` instead of ``root`` for an operator that is not there yet."""
+    """Without ``answers``: the questions.  ``name`` instead of ``root`` for an operator that is not there yet.
+
+    ``check`` is the question whose answer is to be judged, with the others that are known; nothing is recorded.
+    """
 
     root: NotRequired[str]
     name: NotRequired[str]
     answers: NotRequired[dict[str, str | bool]]
     reconfirm: NotRequired[bool]
+    check: NotRequired[str]
 
 
 class IntakeResult(TypedDict):
     """``record`` are the values that are recorded now, ``probe`` what the machine showed."""
 
-    state: Literal["questions", "recorded", "unchanged", "needs-answers", "needs-reconfirm", "refused", "not-written"]
+    state: Literal[
+        "questions", "checked", "recorded", "unchanged", "needs-answers", "needs-reconfirm", "refused", "not-written"
+    ]
     root: str | None
     path: str | None
     title: str
