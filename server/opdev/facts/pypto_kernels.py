@@ -54,13 +54,12 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """One kernel; ``alias`` is what PyPTO is called in its decorator."""
+class Decorated:
+    """A function the parser reads instead of Python running it; ``alias`` is what its package is called in the decorator."""
 
     name: str
     node: Node
     decorator: Node
-    spelled: str
     alias: str
     file: File
 
@@ -77,6 +76,17 @@ class Kernel:
         """The function's text alone, decorators left out."""
         return View(self.file, self.node.start_byte, self.node.end_byte, self.node)
 
+    def owns(self, node: Node) -> bool:
+        """Whether a node is in the function's own scope, not in a function inside it."""
+        return scope_of(node) == self.node
+
+
+@dataclass(frozen=True)
+class Kernel(Decorated):
+    """One kernel; ``spelled`` is its decorator as written."""
+
+    spelled: str
+
     @cached_property
     def parameters(self) -> list[Parameter]:
         return list(parameters(self.file, self.node))
@@ -85,10 +95,6 @@ class Kernel:
     def tensors(self) -> dict[str, Parameter]:
         return {p.name: p for p in self.parameters if p.role == "tensor"}
 
-    def owns(self, node: Node) -> bool:
-        """Whether a node is in the kernel's own scope, not in a function inside it."""
-        return scope_of(node) == self.node
-
 
 def kernels(view: View) -> list[Kernel]:
     """The kernels of a range, in text order; also those of ``@pypto.jit``, which newer versions have."""
@@ -96,26 +102,34 @@ def kernels(view: View) -> list[Kernel]:
 
 
 def _kernels(view: View) -> list[Kernel]:
-    found: list[Kernel] = []
-    for at in view.find("jit"):
-        node = view.file.root.named_descendant_for_byte_range(at, at + 2)
-        top = node
+    return [
+        Kernel(name, function, decorator, match["alias"] or match["short"], view.file, match[0])
+        for match, name, function, decorator in decorated(view, ("jit",), _JIT)
+    ]
+
+
+def decorated(
+    view: View, words: Iterable[str], pattern: re.Pattern[str]
+) -> Iterator[tuple[re.Match[str], str, Node, Node]]:
+    """(match, name, function, decorator) of the functions of a range with a decorator of this spelling, in text order.
+
+    One of ``words`` stands in the decorator; blanks and the decorator's arguments are no part of what is matched.
+    """
+    for at in sorted(at for word in words for at in view.find(word)):
+        top = view.file.root.named_descendant_for_byte_range(at, at + 2)
         while top is not None and top.parent is not None and top.parent.type in ("attribute", "call"):
             top = top.parent
         decorator = top.parent if top is not None else None
         if top is None or decorator is None or decorator.type != "decorator":
             continue
         callee = top.child_by_field_name("function") if top.type == "call" else top
-        spelled = re.sub(r"\s+", "", text(view.data, callee)) if callee is not None else ""
-        match = _JIT.fullmatch(spelled)
+        match = pattern.fullmatch(re.sub(r"\s+", "", text(view.data, callee))) if callee is not None else None
         outer = decorator.parent
         function = outer.child_by_field_name("definition") if outer is not None else None
         if match is None or function is None or function.type != "function_definition":
             continue
         name = function.child_by_field_name("name")
-        alias = match["alias"] or match["short"]
-        found.append(Kernel(text(view.data, name) if name else "", function, decorator, spelled, alias, view.file))
-    return found
+        yield match, text(view.data, name) if name is not None else "", function, decorator
 
 
 def kernel_names(file: File) -> frozenset[str]:

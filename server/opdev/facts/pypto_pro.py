@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from opdev.facts.pypto_kernels import scope_of
+from opdev.facts.pypto_kernels import Decorated, decorated
 from opdev.facts.pypto_state import state_of
 from opdev.syntax import py
 from opdev.syntax.file import File
@@ -37,33 +37,14 @@ class Files(Protocol):
 
 
 @dataclass(frozen=True)
-class Traced:
-    """A function the parser reads instead of Python running it.
+class Traced(Decorated):
+    """A function the parser reads.
 
     ``kind`` is ``jit`` for a kernel, ``vector_function`` for register code called from one, ``test`` for a test
-    that is decorated as a kernel;
-    ``alias`` is what ``pypto_pro.language`` is called in the decorator.
+    that is decorated as a kernel.
     """
 
-    name: str
-    node: Node
-    decorator: Node
     kind: str
-    alias: str
-    file: File
-
-    @property
-    def name_node(self) -> Node:
-        return self.node.child_by_field_name("name") or self.node
-
-    @property
-    def body(self) -> Node:
-        return self.node.child_by_field_name("body") or self.node
-
-    @cached_property
-    def view(self) -> View:
-        """The function's text alone, decorators left out."""
-        return View(self.file, self.node.start_byte, self.node.end_byte, self.node)
 
     @cached_property
     def inside(self) -> View:
@@ -81,10 +62,6 @@ class Traced:
         """Whether locks are put around tiles with mutex ids: unless it says no."""
         given = self.keywords.get("auto_mutex")
         return given is None or text(self.file.data, given) != "False"
-
-    def owns(self, node: Node) -> bool:
-        """Whether a node is in the function's own scope, not in a function inside it."""
-        return scope_of(node) == self.node
 
     def calls(self, *names: str) -> list[py.Call]:
         """Calls of ``pl.<name>`` (``system.bar_all`` for ``pl.system.bar_all``) in the body, in text order."""
@@ -174,26 +151,11 @@ def _traced(view: View) -> list[Traced]:
     found: dict[int, Traced] = {}
     if is_foreign(view.file):
         return []
-    for at in sorted(at for word in _TRACED for at in view.find(word)):
-        node = view.file.root.named_descendant_for_byte_range(at, at + 2)
-        top = node
-        while top is not None and top.parent is not None and top.parent.type in ("attribute", "call"):
-            top = top.parent
-        decorator = top.parent if top is not None else None
-        if top is None or decorator is None or decorator.type != "decorator":
-            continue
-        callee = top.child_by_field_name("function") if top.type == "call" else top
-        spelled = re.sub(r"\s+", "", text(view.data, callee)) if callee is not None else ""
-        match = _JIT.fullmatch(spelled)
-        outer = decorator.parent
-        function = outer.child_by_field_name("definition") if outer is not None else None
-        if match is None or function is None or function.type != "function_definition":
-            continue
-        name = function.child_by_field_name("name")
-        called = text(view.data, name) if name is not None else ""
+    for match, name, function, decorator in decorated(view, _TRACED, _JIT):
         # A test that is decorated by mistake is run by pytest and never traced.
-        kind = "test" if called.startswith("test") else match["what"]
-        found.setdefault(function.start_byte, Traced(called, function, decorator, kind, match["alias"], view.file))
+        kind = "test" if name.startswith("test") else match["what"]
+        one = Traced(name, function, decorator, match["alias"], view.file, kind)
+        found.setdefault(function.start_byte, one)
     return list(found.values())
 
 
