@@ -31,7 +31,7 @@ _TYPE = re.compile(rb"[ \t]*[-*+]?[ \t]*\**Type\**[ \t]*(?:\xef\xbc\x9a|:)\**[ \
 _ROUND = re.compile(r"Round\s*(\d+)", re.IGNORECASE)
 _DECISION = re.compile(rb"\*{0,2}\xe5\x86\xb3\xe7\xad\x96\*{0,2}[ \t]*(?:\xef\xbc\x9a|:)\*{0,2}[ \t]*([^\r\n]*)")
 _STATUS = re.compile(
-    rb"\*{0,2}\xe8\xbe\xbe\xe6\xa0\x87\xe7\x8a\xb6\xe6\x80\x81\*{0,2}[ \t]*(?:\xef\xbc\x9a|:)\*{0,2}[ \t]*([^\r\n]*)"
+    rb"[ \t]*(?:[-*+][ \t]+)?\*{0,2}\xe8\xbe\xbe\xe6\xa0\x87\xe7\x8a\xb6\xe6\x80\x81\*{0,2}[ \t]*(?:\xef\xbc\x9a|:)\*{0,2}[ \t]*([^\r\n]*)"
 )
 _NOT_RUN = re.compile(r"未执行")
 
@@ -182,9 +182,7 @@ def _rounds(file: File, layout: Layout) -> tuple[Round, ...]:
         skipped = _NOT_RUN.search(heading.title) or _NOT_RUN.search(body)
         reason = ""
         if skipped:
-            where = heading.title if _NOT_RUN.search(heading.title) else body
-            rest = where[_NOT_RUN.search(where).end() :]  # type: ignore[union-attr]  # just found
-            reason = rest.strip(" \t\r\n:：，,（(+-—").partition("\n")[0].strip(" )）")
+            reason = _reason(heading.title) or _reason(body) or _first_line(body)
         decision = None
         for line in re.finditer(rb"[^\r\n]+", file.data[heading.end : heading.stop]):
             one = _DECISION.search(line.group())
@@ -199,6 +197,17 @@ def _rounds(file: File, layout: Layout) -> tuple[Round, ...]:
             Round(int(match.group(1)), heading.start, heading.end, heading.stop, steps, decision, executed, reason)
         )
     return tuple(found)
+
+
+def _reason(text: str) -> str:
+    """What is said behind 未执行."""
+    found = _NOT_RUN.search(text)
+    return _first_line(text[found.end() :]) if found is not None else ""
+
+
+def _first_line(text: str) -> str:
+    said = text.strip(" \t\r\n:：，,（(+-—").partition("\n")[0].strip(" )）")
+    return "" if _NOT_RUN.match(said) else said
 
 
 def _steps(table: Table) -> Iterator[Step]:
