@@ -52,7 +52,7 @@ LAYERS = {
     "config": {"ignore", "rules", "kinds"},
     "commandline": {"config", "rules", "pipes"},
     "sim": {"source", "kinds", "syntax", "api", "rules", "config", "keeping", "commandline"},
-    "precision": CORE | {"facts", "atomic", "commandline"},
+    "precision": CORE | {"facts", "atomic", "commandline", "columns"},
     "perf": {"source", "kinds", "syntax", "design", "facts", "rules", "columns", "atomic", "blocks"},
     "runs": CORE
     | {
@@ -64,6 +64,7 @@ LAYERS = {
         "scaffold",
         "keeping",
         "perf",
+        "precision",
         "columns",
         "atomic",
         "rounds",

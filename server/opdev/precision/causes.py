@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from opdev.precision.cause_texts import guess
 from opdev.precision.files import NUMPY, Stored, decode
 from opdev.precision.grid import Grid
 from opdev.precision.measure import Measured, allowed
-from opdev.precision.model import Confidence, Hypothesis, Limits
+from opdev.precision.model import Both, Confidence, Hypothesis, Limits
 from opdev.precision.texts import PrecisionError
 
 if TYPE_CHECKING:
@@ -206,21 +207,33 @@ def _alike(mine: Floats, right: Floats, limits: Limits) -> bool:
 
 
 def of_all(found: Sequence[Judged]) -> tuple[Hypothesis, ...]:
-    """Guesses about the PEs together."""
-    judged = [one for one in found if one.result.pe is not None and one.result.metrics is not None]
-    failed = [one for one in judged if one.result.verdict == "fail"]
-    if len(judged) < 2 or not failed:
+    """Guesses about the PEs together; those about one of several results name it."""
+    results: dict[str, list[Judged]] = {}
+    verdicts: dict[int, set[str]] = {}
+    for one in found:
+        if one.result.pe is not None and one.result.metrics is not None:
+            results.setdefault(one.result.name.partition("[")[2].removesuffix("]"), []).append(one)
+            verdicts.setdefault(one.result.pe, set()).add(one.result.verdict)
+    failed = [pe for pe, said in verdicts.items() if "fail" in said]
+    if len(verdicts) < 2 or not failed:
         return ()
     told: list[Hypothesis] = []
     if len(failed) == 1:
-        others = ", ".join(str(one.result.pe) for one in judged if one is not failed[0])
-        told.append(guess("one-pe", "strong", pe=failed[0].result.pe, others=others))
-    try:
-        with np.errstate(all="ignore"):
-            told += _across(judged)
-    except PrecisionError:
-        pass
+        others = ", ".join(str(pe) for pe in verdicts if pe != failed[0])
+        told.append(guess("one-pe", "strong", pe=failed[0], others=others))
+    for name, judged in results.items():
+        if len(judged) < 2 or all(one.result.verdict != "fail" for one in judged):
+            continue
+        try:
+            with np.errstate(all="ignore"):
+                told += [_named(one, name) if len(results) > 1 else one for one in _across(judged)]
+        except PrecisionError:
+            continue
     return tuple(told[:_MOST])
+
+
+def _named(one: Hypothesis, name: str) -> Hypothesis:
+    return replace(one, evidence=Both(f"{name}：{one.evidence.zh}", f"{name}: {one.evidence.en}"))
 
 
 def _across(judged: Sequence[Judged]) -> Iterator[Hypothesis]:

@@ -7,7 +7,7 @@ from html import escape
 
 from opdev.precision.charts import heat, histogram
 from opdev.precision.model import Both, Hypothesis, Report, Result
-from opdev.precision.text import limits_text, plain, short, table
+from opdev.precision.text import distinct_limits, limits_text, plain, short, table
 from opdev.precision.texts import both
 from opdev.rules.model import Lang
 
@@ -70,10 +70,11 @@ def _main(report: Report) -> list[str]:
     )
     if report.backend == "sim":
         out.append(bilingual(both("t-sim"), "p", "error"))
-    limits = next((r.limits for r in report.results if r.limits is not None), None)
-    if limits is not None:
+    for limits, of in distinct_limits(report):
         out.append(f"<div>{bilingual(both('t-standard'))}: {report.standard} · {bilingual(limits.source)}</div>")
-        out.append(f"<div>{bilingual(both('t-limits'))}: <code>{escape(limits_text(limits))}</code></div>")
+        out.append(
+            f"<div>{bilingual(both('t-limits'))}: <code>{escape(limits_text(limits))}</code>{escape(f' ({of})') if of else ''}</div>"
+        )
     out.append(f'<div class="soft">{bilingual(both("t-engine"))}: {bilingual(report.engine_note)}</div>')
     out += [bilingual(note, "div", "soft") for note in report.notes]
     out.append(bilingual(both("t-table"), "h2"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 
+from opdev.columns import pad, width
 from opdev.precision.model import Hypothesis, Limits, Number, Report, Result
 from opdev.precision.texts import said, say
 from opdev.rules.model import Lang
@@ -29,10 +29,9 @@ def _lines(report: Report, lang: Lang, colour: bool) -> Iterator[str]:
         yield say("t-sim", lang)
     for note in report.notes:
         yield said(note, lang)
-    limits = next((r.limits for r in report.results if r.limits is not None), None)
-    if limits is not None:
+    for limits, of in distinct_limits(report):
         yield f"{say('t-standard', lang)}: {report.standard}  {said(limits.source, lang)}"
-        yield f"{say('t-limits', lang)}: {limits_text(limits)}"
+        yield f"{say('t-limits', lang)}: {limits_text(limits)}{f'  ({of})' if of else ''}"
     yield f"{say('t-engine', lang)}: {said(report.engine_note, lang)}"
     yield ""
     head, rows = table(report, lang)
@@ -122,6 +121,16 @@ def plain(value: Number) -> str:
     return value if isinstance(value, str) else f"{value}" if isinstance(value, int) else f"{value:.9g}"
 
 
+def distinct_limits(report: Report) -> list[tuple[Limits, str]]:
+    """The limits that were held against the outputs; where there are several, each with the results it is of."""
+    found: dict[str, tuple[Limits, dict[str, None]]] = {}
+    for result in report.results:
+        if result.limits is not None:
+            name = result.name.partition("[")[2].removesuffix("]") or result.name
+            found.setdefault(limits_text(result.limits), (result.limits, {}))[1][name] = None
+    return [(limits, ", ".join(names) if len(found) > 1 else "") for limits, names in found.values()]
+
+
 def limits_text(limits: Limits) -> str:
     """The limits in one line."""
     parts = [f"dtype={limits.dtype}"]
@@ -177,9 +186,4 @@ def _hypotheses(found: Sequence[Hypothesis], lang: Lang) -> Iterator[str]:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell + " " * (w - width(cell)) for cell, w in zip(cells, widths, strict=True)).rstrip()
-
-
-def width(text: str) -> int:
-    """Columns a text takes in a terminal: Chinese characters take two."""
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return "  ".join(pad(cell, w) for cell, w in zip(cells, widths, strict=True)).rstrip()

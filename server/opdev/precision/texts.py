@@ -176,6 +176,9 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "n-received": ("只比较有效的 {received} 个元素", "only the {received} elements that count are compared"),
     "engine": ("numpy，{workers} 个线程，float64；torch 只用于读 .pt（实测加载 torch 比整个比较还久）", "numpy, {workers} threads, float64; torch only reads .pt files (loading it was measured to take longer than the whole comparison)"),
+    # After a run
+    "s-older": ("{path} 比这次运行旧：这次没有写它，没有判断", "{path} is older than this run, which did not write it: not judged"),
+    "s-more": ("（还有 {count} 个输出）", "({count} more outputs)"),
     # Text output
     "t-standard": ("标准", "standard"),
     "t-limits": ("限值", "limits"),

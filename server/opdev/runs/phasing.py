@@ -21,6 +21,7 @@ from opdev.runs.doctor import needed, probe
 from opdev.runs.events import Events
 from opdev.runs.executors.host import Host
 from opdev.runs.handing import Given, asked, give
+from opdev.runs.judging import judged
 from opdev.runs.plan import Plan
 from opdev.runs.preparing import prepare
 from opdev.runs.sizing import sized, summary
@@ -68,6 +69,9 @@ class Phases:
         figures = summary(self.stepper) if phase == "6" else None
         if figures is not None:
             self.events.add("perf-summary", phase=phase, document=figures)
+        precision = judged(self.stepper.folder, self.stepper.target.root, self.stepper.stop) if phase == "4" else None
+        if precision is not None:
+            self.events.add("precision-summary", phase=phase, **precision)
         more = {
             key: value
             for key, value in (("class", done.cls), ("why", dict(done.why)), ("way", dict(done.way)))

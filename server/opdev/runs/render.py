@@ -8,6 +8,7 @@ from typing import Any
 
 from opdev.perf.tables import Tables
 from opdev.phases.model import said
+from opdev.precision.brief import lines as brief
 from opdev.rules.model import Lang
 from opdev.runs.events import Event
 from opdev.runs.lines import LineBuffer, text_of
@@ -29,7 +30,7 @@ class Renderer:
             "run-started": self._run_started, "waiting": self._waiting, "note": self._note, "phase-started": self._phase,
             "phase-skipped": self._phase_skipped, "probe": self._probe, "step-started": self._step, "step-skipped": self._step_skipped,
             "prepared": self._made, "phase-ended": self._phase_ended, "output": self._text, "diagnosis": self._diagnosis, "pause": self._pause, "step-ended": self._step_ended,
-            "manual": self._manual, "perf-summary": self._figures, "gate": self._gate, "round": self._round, "stopping": self._stopping, "run-ended": self._run_ended,
+            "manual": self._manual, "precision-summary": self._precision, "perf-summary": self._figures, "gate": self._gate, "round": self._round, "stopping": self._stopping, "run-ended": self._run_ended,
         }  # fmt: skip
 
     def text(self, event: Event) -> str:
@@ -121,6 +122,15 @@ class Renderer:
     def _figures(self, e: Event) -> str:
         text = Tables(self._lang, bold=self._colour).text(e["document"])
         return "".join(f"  {line}\n" if line else "\n" for line in text.split("\n")[:-1])
+
+    def _precision(self, e: Event) -> str:
+        head = self._say("precision", case=e["case"] or "-")
+        if e["document"] is None:
+            return f"  {head}: {self._said(e['why'])}\n"
+        rows = [*brief(e["document"], self._lang)]
+        if e["agrees"] is False:
+            rows.append(self._paint(self._say("precision-other", said=e["said"], case=e["case"]), "blocked"))
+        return "".join(f"  {line}\n" for line in (head, *rows))
 
     def _manual(self, e: Event) -> str:
         path = e.get("brief") or e.get("context")

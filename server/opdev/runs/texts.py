@@ -108,6 +108,11 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "bad-pes": ("--pes 是 1 到 1024 的整数，几个用逗号隔开", "--pes is a whole number from 1 to 1024, or several with commas between"),
     "unwritable": ("{path} 不能写：{why}", "{path} cannot be written: {why}"),
+    "precision": ("精度引擎（用例 {case} 留下的输出）", "precision engine (outputs that case {case} left)"),
+    "precision-other": (
+        "算子的检查脚本对 {case} 说 {said}，与精度引擎不一致：先核对 check_result.py 的容差与判定",
+        "the operator's checker said {said} of {case}, the precision engine does not: first look at tolerance and rule of check_result.py",
+    ),
     "head": ("{operator}  运行 {request}，{pes} PE，{executor}  {id}", "{operator}: run {request}, {pes} PEs, {executor}  {id}"),
     "sim": ("模拟：数据不是实测", "simulated: nothing here is a measurement"),
     "phase-head": ("Phase {phase} {title}", "Phase {phase}: {title}"),
