@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from opdev.checks.case_lists import scale_of
 from opdev.checks.perf_logs import lines_of, simulated, token, told
 from opdev.design.derived import Collective, collective_of, telling_name
 from opdev.design.document import document_of
 from opdev.design.dtypes import fold_dtype
 from opdev.facts.cases import matrix_of
+from opdev.facts.reports import performance_report
 from opdev.perf.reader import Judged
+from opdev.perf.tiers import WANTED, tier_of
 from opdev.rules.context import Context, Project
 from opdev.rules.model import Hit, Related
 from opdev.syntax.file import File
@@ -196,3 +199,32 @@ def _equal(one: float, other: float) -> bool:
 
 def _text(one: Judged, field: str) -> str:
     return one.line.texts.get(field, "") if one.line is not None else ""
+
+
+def missing_scale(context: Context) -> Iterator[Hit]:
+    """A performance report of an operator that was measured at one scale alone."""
+    report = performance_report(context.file)
+    if report is None or context.project is None:
+        return
+    logs = [f for f in context.project.files("perf-log") if "/data/perf/" in f.path and not simulated(f)]
+    found = [scale for log in logs if (scale := _scale(context.project, log)) is not None]
+    lacking = [scale for scale in WANTED if scale not in found]
+    heading = next((h for h in report.headings if h.number in ("3", "6")), None)
+    if not found or not lacking or heading is None:
+        return
+    there = ", ".join(dict.fromkeys(found))
+    yield Hit(heading.start, heading.end, args={"missing": "、".join(lacking), "there": there})
+
+
+def _scale(project: Project, log: File) -> str | None:
+    """The scale of what a log of SHMEM measured: that of the case, else of the payload."""
+    mine = [(one, value) for one, value in _payloads(log) if one.line is not None and not one.line.baseline]
+    if not mine:
+        return None
+    name, matrix = name_of(log.path), matrix_of(project)
+    for case in matrix.cases if matrix is not None and name is not None else ():
+        if name is not None and case.elements == name.count and fold_dtype(case.dtype or "") == name.dtype:
+            scale = scale_of(case)
+            if scale is not None:
+                return scale
+    return tier_of(mine[0][1])

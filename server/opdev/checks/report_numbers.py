@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from opdev.blocks import intact
+from opdev.checks import perf_logs
 from opdev.facts.logs import PerfLine, perf_of
 from opdev.facts.report_performance import metric_of
 from opdev.facts.report_tables import Figure, empty, figure, layout_of, plain
@@ -26,6 +27,9 @@ _MOST = 40
 _NUMBER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s*(GB/s|GBps|us\b|μs|µs|微秒|%)", re.IGNORECASE)
 _LATER = re.compile(r"Phase\s*6", re.IGNORECASE)
 """The fixed text of a value that is still to be measured: 待 Phase 6 性能采集后补齐."""
+_SIMULATED = re.compile("模拟|仿真".encode() + rb"|simulat|stand-in|backend\W{0,3}sim|\[SIM\]", re.IGNORECASE)
+_TELLING = 3
+"""Digits from which on a number is unlikely to agree with a log by chance."""
 _LINE = re.compile(rb"[^\r\n]+")
 _NOT_MEASURED = re.compile(
     r"峰值|理论|peak|链路|link|达标|目标|不低于|不超过|至少|以上|target|at least|≥|≤|>=|<=|<|>|默认|default|预期|期望|expect|单条|阈值",
@@ -144,6 +148,70 @@ def _shown(context: Context) -> Iterator[tuple[str, bool, Figure]]:
                         continue
                     if value.value is not None and not empty(cell.text) and not _LATER.search(cell.text):
                         yield metric, index > 1 and "shmem" not in titles[index], value
+
+
+def simulated(context: Context) -> Iterator[Hit]:
+    """A number that the CPU stand-in alone has, in a section that does not say so."""
+    if context.project is None:
+        return
+    logs = _logs(context.project)
+    sims = [log for log in logs if perf_logs.simulated(log)]
+    if not sims:
+        return
+    real = [log for log in logs if log not in sims]
+    theirs = [_known(sims, baseline=b) for b in (False, True)]
+    ours = [_known(real, baseline=b) for b in (False, True)]
+    note = {"zh": "这份日志来自 CPU 模拟", "en": "this log is of the CPU stand-in"}
+    told = 0
+    for metric, one in _claimed(context):
+        if len(one.text.replace(".", "").strip("0,-+")) < _TELLING:
+            continue
+        holding = next((k for known in theirs for k in _of(known, metric) if k.holds(one)), None)
+        if holding is None or any(k.holds(one) for known in ours for k in _of(known, metric)):
+            continue
+        if _marked(context, one.start):
+            continue
+        _, log, line = holding.nearest(one)
+        args = {"value": one.text, "log": log.path.rpartition("/")[2]}
+        yield Hit(one.start, one.end, args=args, related=(Related(line.start, line.end, note, log.path),))
+        told += 1
+        if told >= _MOST:
+            return
+
+
+def _of(known: Mapping[str, _Known], metric: str) -> list[_Known]:
+    """The values of a metric; of all where none is named."""
+    return [k for name, k in known.items() if metric in ("", name)]
+
+
+def _claimed(context: Context) -> Iterator[tuple[str, Figure]]:
+    """(metric, number) that a report or a README gives as measured; the metric is empty where no column names it."""
+    report = performance_report(context.file)
+    if report is not None:
+        made = intact(context.data)
+        for one in report.measured:
+            own = not any(start <= one.figure.start < end for start, end in made)
+            if own and one.metric in _JUDGED and one.figure.value is not None:
+                yield one.metric, one.figure
+    elif review_report(context.file) is not None:
+        yield from ((metric, shown) for metric, _, shown in _shown(context))
+    elif "readme" in context.kinds:
+        for line in _LINE.finditer(context.data):
+            text = line.group().decode("utf-8", "replace")[:2000]
+            for match in _NUMBER.finditer(text):
+                start = line.start() + len(text[: match.start(1)].encode())
+                digits = len(match[1].partition(".")[2])
+                yield "", Figure(match[1], start, start + len(match[1]), float(match[1]), digits)
+
+
+def _marked(context: Context, at: int) -> bool:
+    """Whether the section around ``at`` says that its numbers are simulated."""
+    heads = [h for h in layout_of(context.file).headings if h.level <= 3]
+    inner = [h for h in heads if h.start <= at < h.stop]
+    start, stop = (inner[-1].start, inner[-1].stop) if inner else (0, len(context.data))
+    return context.file.memo(
+        ("report.simulated", start), lambda: _SIMULATED.search(context.data, start, stop) is not None
+    )
 
 
 def unmeasured(context: Context) -> Iterator[Hit]:

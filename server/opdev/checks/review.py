@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from opdev.checks.case_lists import design
+from opdev.facts.report_performance import metric_of
 from opdev.facts.report_review import FIELDS, Consistency, Deliverable, ReviewReport
 from opdev.facts.report_tables import empty, plain
 from opdev.facts.reports import review_correctness, review_report
@@ -229,3 +230,25 @@ def _candidates(project: Project, one: Deliverable) -> list[str]:
         f"docs/{name}",
         f"scripts/{name}",
     ]
+
+
+_FOUR = ("e2e_us", "kernel_us", "algo_bandwidth_GBps", "kernel_bus_bandwidth_GBps")
+
+
+def final_numbers(context: Context) -> Iterator[Hit]:
+    """A final review whose section 3 names no performance report, or not all four metrics."""
+    report = review_report(context.file)
+    if report is None or report.mode != "final" or report.section3 is None:
+        return
+    document = design(context)
+    if document is None or document.text("meta.performance_required").lower() != "true":
+        return
+    start, stop = report.section3
+    text = context.data[start:stop].decode("utf-8", "replace")
+    there = {metric_of(name) for name, cell in report.performance_cells if re.search(r"\d", cell.text)}
+    line = context.file.source.line_range(context.file.source.line_of(max(0, start - 1)))
+    if "performance_report.md" not in text:
+        yield Hit(*line)
+    lacking = [metric for metric in _FOUR if metric not in there]
+    if lacking:
+        yield Hit(*line, "metrics", {"missing": "、".join(lacking)})
