@@ -27,7 +27,7 @@ LAYERS = {
     "rules": {"source", "kinds", "syntax", "design", "api"},
     "contracts": {"source", "kinds", "syntax", "design", "facts", "rules"},
     "checks": {"source", "kinds", "syntax", "design", "facts", "rules", "api", "blocks", "contracts", "perf"},
-    "project": {"source", "kinds", "syntax", "design", "facts", "rules", "checks"},
+    "project": {"source", "kinds", "syntax", "design", "facts", "rules", "checks", "contracts"},
     "rounds": {"rules", "atomic"},
     "phases": {
         "source",
@@ -54,6 +54,7 @@ LAYERS = {
     "sim": {"source", "kinds", "syntax", "api", "rules", "config", "keeping", "commandline"},
     "precision": CORE | {"facts", "atomic", "commandline", "columns"},
     "perf": {"source", "kinds", "syntax", "design", "facts", "rules", "columns", "atomic", "blocks"},
+    "pyptosim": {"rules", "commandline", "keeping", "atomic", "precision", "pypto"},
     "runs": CORE
     | {
         "blocks",

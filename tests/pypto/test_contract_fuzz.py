@@ -19,7 +19,7 @@ from opdev.source import Source
 from opdev.syntax.file import File
 
 OP = "/w/custom/demo"
-RULES = tuple(r for r in store.load() if r.family == "pypto-contract")
+RULES = tuple(r for r in store.load() if r.family == "pypto-contract" or r.name == "invalid-pypto-state")
 KEYS = (
     "schema_version", "op", "class_id", "topologies", "properties", "optional_patterns", "required_constraints", "path",
     "reason", "sha256", "no_matching_pattern", "bindings", "selection_field", "reference", "requirements", "req_id", "kind",

@@ -20,6 +20,8 @@ _BASES = (
 """Where a knowledge base is looked for, in the operator's folder and in each above it."""
 _VARIABLE = "CANNBOT_CONFIG_ROOT"
 """The root the newer generation is installed in."""
+_CONTRACTS = ("KB_SELECTION.json", "DESIGN_BINDINGS.json")
+_MOST_DOCUMENTS = 500
 _UP = 6
 _MOST_BYTES = 2_000_000
 _ANCHOR = re.compile(rb"<a\s+(?:id|name)\s*=\s*[\"']([^\"'\s]+)[\"']|\{#([\w.:-]+)\}")
@@ -77,6 +79,23 @@ def text_of(project: Rooted | None, path: str) -> bytes | None:
     except OSError:
         return None
     return data if len(data) <= _MOST_BYTES else None
+
+
+def documents(root: str) -> Iterator[str]:
+    """The knowledge base's files that an operator's contracts are held against; none for an operator without such."""
+    try:
+        folders = [root, *(e.path for e in os.scandir(root) if e.is_dir() and not e.name.startswith("."))]
+    except OSError:
+        return
+    if not any(os.path.isfile(f"{folder}/{name}") for folder in folders for name in _CONTRACTS):
+        return
+    for base in bases(root):
+        for folder in ("", "/constraints", "/patterns", "/references"):
+            try:
+                names = sorted(os.listdir(base + folder))[:_MOST_DOCUMENTS]
+            except OSError:
+                continue
+            yield from (f"{base}{folder}/{name}" for name in names if name.endswith((".md", ".json")))
 
 
 def digest(data: bytes) -> str:

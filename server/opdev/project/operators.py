@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from opdev.contracts.anchors import documents
 from opdev.kinds import LOG_HEAD, NOT_OURS, Kind, classify, has_known_suffix
 from opdev.project.places import Places
 from opdev.source import Source
@@ -102,7 +103,8 @@ class Operator:
         return self._beside[relative]
 
     def neighbours(self) -> Iterator[str]:
-        """Paths of the files ``beside`` is asked for: whoever keeps findings has to watch these too."""
+        """Paths of the files outside that findings depend on: whoever keeps findings has to watch these too."""
+        yield from documents(self.root)
         parent = self.root.rpartition("/")[0]
         if not parent.endswith("/custom-ops"):
             return
