@@ -72,11 +72,11 @@ def _pairs(context: Context) -> Iterator[tuple[_Given, _Given]]:
     if context.file.language == "yaml":
         cases = cases_of(context.file)
         for case in cases.cases if cases is not None else ():
-            rtol, atol = case.places.get("rtol"), case.places.get("atol")
+            first, second = case.places.get("rtol"), case.places.get("atol")
             # One word may stand for both.
-            if case.rtol is None or case.atol is None or rtol is None or atol is None or rtol == atol:
+            if case.rtol is None or case.atol is None or first is None or second is None or first == second:
                 continue
-            yield (case.rtol, *rtol), (case.atol, *atol)
+            yield (case.rtol, *first), (case.atol, *second)
         return
     given = tolerances(context.file)
     for dtypes in dict.fromkeys(one.dtypes for one in given):
