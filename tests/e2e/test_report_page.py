@@ -18,6 +18,10 @@ from programs import BASELINE, CASES, MATRIX, SHMEM
 np = pytest.importorskip("numpy")
 
 pytestmark = [pytest.mark.e2e]
+CLIPPED = """() => [...document.querySelectorAll('svg text')].filter(text => {
+    const box = text.getBoundingClientRect(), svg = text.ownerSVGElement.getBoundingClientRect();
+    return box.width && (box.left < svg.left - 1 || box.right > svg.right + 1 || box.top < svg.top - 3 || box.bottom > svg.bottom + 1);
+}).map(text => text.textContent)"""
 WORDS = {
     "zh": ("算子报告", "各用例、各 PE 的精度", "总线带宽与消息大小", "链路利用率", "优化轮次", "门禁", "运行记录"),
     "en": ("Operator report", "Precision per case and PE", "Bus bandwidth against message size", "Link utilisation",
@@ -89,6 +93,12 @@ def test_the_page_says_it_all_in_both_languages_and_themes(reported, browser, la
     assert all(charts.nth(n).bounding_box()["width"] > 100 for n in range(charts.count()))
     points = page.locator("circle.point")
     assert points.count() >= 4
+    # The roofline: the peak, 80 and 20 percent of it, and what 80 percent of the baseline would be.
+    labels = page.locator("svg text").all_text_contents()
+    assert {"100% = 28 GB/s", "80%", "20%"} <= set(labels)
+    assert page.locator("line.goal").count() >= 2
+    assert page.locator("rect.verdict.fail").count() == 2
+    assert page.evaluate(CLIPPED) == []
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert dark == ("rgb(13, 17, 23)" if theme == "dark" else "rgb(255, 255, 255)")
     width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")

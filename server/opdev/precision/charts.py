@@ -39,7 +39,8 @@ def histogram(found: Histogram) -> str:
             )
         if at % every == 0:
             low = "0" if one.low == 0 else f"2^{round(math.log2(one.low))}"
-            out.append(f'<text x="{x:.1f}" y="{_HIGH - 10}">{low}</text>')
+            last = ' text-anchor="end"' if x + _LABEL > _WIDE else ""
+            out.append(f'<text x="{min(x + (step if last else 0), _WIDE):.1f}" y="{_HIGH - 10}"{last}>{low}</text>')
     return "".join(out) + "</svg>"
 
 

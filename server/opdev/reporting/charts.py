@@ -24,12 +24,16 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points of one kind; ``colour`` counts from 0, ``dashed`` is the stand-in, ``hollow`` a baseline."""
+    """Points of one kind; ``colour`` counts from 0, ``dashed`` is the stand-in, ``hollow`` a baseline.
+
+    ``goal``: what is to be reached at each payload, drawn as short lines across and no points.
+    """
 
     points: Sequence[Point]
     colour: int
     dashed: bool = False
     hollow: bool = False
+    goal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,11 @@ def _curve(curve: Curve, xs: _Logarithmic, ys: _Logarithmic | _Linear) -> list[s
     kind = f"c{curve.colour % COLOURS}" + (" dashed" if curve.dashed else "") + (" hollow" if curve.hollow else "")
     places = [(xs.at(p.x), ys.at(max(p.y, ys.low)), p) for p in sorted(curve.points, key=lambda p: p.x)]
     out = []
+    if curve.goal:
+        for x, y, p in places:
+            place = f'x1="{x - 11:.1f}" x2="{x + 11:.1f}" y1="{y:.1f}" y2="{y:.1f}"'
+            out.append(f'<line class="goal {kind}" {place}><title>{escape(p.title)}</title></line>')
+        return out
     if len(places) > 1:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in places)
         out.append(f'<polyline class="curve {kind}" points="{path}"/>')
@@ -129,6 +138,48 @@ def bars(found: Sequence[tuple[str, float, str, str]], unit: str) -> str:
         out.append(f'<text x="{x + step / 2:.1f}" y="{y - 5:.1f}" text-anchor="middle">{escape(text)}</text>')
         out.append(f'<text x="{x + step / 2:.1f}" y="{_HIGH - 20}" text-anchor="middle">{escape(name)}</text>')
     out.append(f'<text x="4" y="10">{escape(unit)}</text>')
+    return "".join(out) + "</svg>"
+
+
+def errors(found: Sequence[tuple[str, float, str, str]], limit: float | None, label: str) -> str:
+    """(name, error, text to show over it, style) as bars of a logarithmic scale, with the line of what is allowed.
+
+    An error that is 0 has no bar; one that is no number reaches to the top.
+    """
+    real = [v for _, v, _, _ in found if 0 < v < math.inf]
+    if not found:
+        return ""
+    levels = [*real, *([limit] if limit else [])]
+    low, top = (min(levels) / 4, max(levels) * 4) if levels else (0.1, 10.0)
+    low, top = max(low, 1e-300), min(top, 1e300)
+    ys = _Logarithmic(low, top, _HIGH - _BOTTOM, _TOP)
+    step = min((_WIDE - _LEFT - _RIGHT) / len(found), 90)
+    marks = _powers(low, top, 10)
+    out = [f'<svg viewBox="0 0 {_WIDE} {_HIGH}" width="{_WIDE}" height="{_HIGH}" role="img">']
+    if len(marks) < 2:
+        marks = [m * 10.0**p for p in range(math.floor(math.log10(low)), math.ceil(math.log10(top))) for m in (1, 2, 5)]
+        marks = [mark for mark in marks if low <= mark <= top]
+    for mark in marks[:: max(1, math.ceil(len(marks) / 6))]:
+        y = ys.at(mark)
+        out.append(f'<line class="axis" x1="{_LEFT}" x2="{_WIDE - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        out.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{mark:g}</text>')
+    every = max(1, math.ceil(46 / step))
+    for at, (name, value, text, kind) in enumerate(found):
+        x = _LEFT + at * step
+        y = ys.at(min(max(value, low), top)) if value == value else ys.at(top)  # noqa: PLR0124 - NaN
+        place = f'x="{x + step * 0.15:.1f}" y="{y:.1f}" width="{step * 0.7:.1f}" height="{ys.at(low) - y:.1f}"'
+        out.append(f'<rect class="verdict {kind}" {place}><title>{escape(f"{name}: {text}")}</title></rect>')
+        if step >= 46:
+            out.append(
+                f'<text x="{x + step / 2:.1f}" y="{max(y - 5, 10):.1f}" text-anchor="middle">{escape(text)}</text>'
+            )
+        if at % every == 0:
+            out.append(f'<text x="{x + step / 2:.1f}" y="{_HIGH - 20}" text-anchor="middle">{escape(name)}</text>')
+    if limit:
+        y = ys.at(limit)
+        out.append(f'<line class="limit" x1="{_LEFT}" x2="{_WIDE - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        out.append(f'<text x="{_WIDE - _RIGHT - 2}" y="{y - 4:.1f}" text-anchor="end">{escape(label)}</text>')
+    out.append('<text x="4" y="10">MaxAE</text>')
     return "".join(out) + "</svg>"
 
 

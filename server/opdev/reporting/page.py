@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 from html import escape
 
-from opdev.precision.model import Both
+from opdev.precision.model import Both, Report
 from opdev.precision.page import bilingual, result_section, shell
+from opdev.reporting.charts import errors
 from opdev.reporting.page_perf import performance, rounds, source_list
 from opdev.reporting.page_texts import both
 from opdev.reporting.parts import Sources
@@ -26,7 +27,8 @@ _STYLE = """
 th.wraps{white-space:normal;min-width:5rem}.sources{list-style:none;padding:0;font-size:.85rem}td.pe.fail{color:inherit;font-weight:700}td.pe{background:color-mix(in srgb,var(--bad) var(--share,0%),transparent)}.legend{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.85rem;list-style:none;padding:0}
 .swatch{display:inline-block;width:.8rem;height:.8rem;border-radius:50%;margin-right:.35rem;vertical-align:-.1rem;border:2px solid}
 svg .curve{fill:none;stroke-width:2}svg .spread{stroke-width:1.5}svg .dashed.curve{stroke-dasharray:6 4}svg .limit{stroke:var(--soft);stroke-dasharray:2 3}
-svg .point{stroke-width:2}svg .hollow.point{fill:var(--card)}svg .round{fill:var(--c0)}svg .round.reverted{fill:var(--line)}svg .round.dashed{fill-opacity:.45}
+svg .point{stroke-width:2}svg .hollow.point{fill:var(--card)}svg .goal{stroke-width:2;stroke-dasharray:3 2}svg .verdict{fill:var(--bar)}svg .verdict.fail{fill:var(--bad)}svg .verdict.error{fill:var(--odd)}
+.charts figure{max-width:33rem}.dense{font-size:.85rem}.dense th,.dense td{padding:.2rem .4rem}.dense td.text{min-width:6rem}svg .round{fill:var(--c0)}svg .round.reverted{fill:var(--line)}svg .round.dashed{fill-opacity:.45}
 """ + "".join(
     f"svg .c{n}{{stroke:var(--c{n})}}svg .point.c{n}:not(.hollow){{fill:var(--c{n})}}.swatch.c{n}{{border-color:var(--c{n});background:var(--c{n})}}.swatch.hollow.c{n}{{background:none}}"
     for n in range(6)
@@ -131,9 +133,27 @@ def _precision(found: Picture) -> list[str]:
     outputs = report.results[0].output if report.results else ""
     data = outputs.removeprefix(found.root + "/").rpartition("/")[0] or "output"
     out.append(f"<p class='soft'>{bilingual(both('last-note', data=data))}{_tag(report.backend == 'sim')}</p>")
+    out += _each_pe(report)
     for result in report.results:
         out += result_section(result)
     return out
+
+
+def _each_pe(report: Report) -> list[str]:
+    """The largest error of every output beside what is allowed; a chart for each tolerance."""
+    judged: dict[float, list[tuple[str, float, str, str]]] = {}
+    for result in report.results:
+        if result.metrics is None or result.limits is None:
+            continue
+        value = float(result.metrics.max_abs)
+        bar = result.name, value, f"{value:.3g}", result.verdict
+        judged.setdefault(result.limits.rtol, []).append(bar)
+    figures = ""
+    for rtol, found in judged.items():
+        text = bilingual(both("each-pe-note" if rtol else "each-pe-exact"))
+        chart = errors(found, rtol or None, f"rtol = {rtol:g}")
+        figures += f"<figure><figcaption>{bilingual(both('each-pe'))}</figcaption>{chart}<figcaption>{text}</figcaption></figure>"
+    return [f'<section><div class="charts">{figures}</div></section>'] if figures else []
 
 
 def _gates(found: Picture) -> list[str]:

@@ -20,7 +20,11 @@ _SHOWN = (
     (_PCT, "utilization%"),
 )  # fmt: skip
 _STATES = {"base": "base", "open": "begun", "kept": "kept", "reverted": "reverted"}
+_JUDGED = ("pass", "fail", "noisy")
+_GOOD = 80.0
+"""Share of the peak beyond which a link is used about as well as it gets."""
 Group = Mapping[str, Any]
+Key = tuple[str, str, int, str]
 
 
 def performance(found: Picture) -> list[str]:
@@ -30,22 +34,65 @@ def performance(found: Picture) -> list[str]:
     if not groups:
         return [*out, bilingual(both("no-perf"), "p", "soft")]
     keys = list(dict.fromkeys(_key(g) for g in groups))
-    chart = curves([_curve(groups, key, n, BUS) for n, key in enumerate(keys)], "GB/s")
+    goals = _goals(found.perf)
+    drawn = [_curve(groups, key, n, BUS) for n, key in enumerate(keys)]
+    chart = curves([*drawn, *_goal_curves(groups, keys, goals, share=False)], "GB/s")
     used = [key for key in keys if any(_key(g) == key and g["metrics"].get(_PCT) for g in groups)]
     ours = [_curve(groups, key, keys.index(key), _PCT) for key in used]
-    limits = [Limit("100%", y=100.0), Limit(f"{FLOOR_PCT:g}%", y=FLOOR_PCT), *_latency(groups)]
-    second = curves(ours, "%", limits, logarithmic=True)
-    figures = f"<figure><figcaption>kernel_bus_bandwidth_GBps</figcaption>{chart}</figure>"
+    ours += _goal_curves(groups, keys, goals, share=True)
+    limits = [Limit(_peak(groups), y=100.0), Limit(f"{_GOOD:g}%", y=_GOOD), Limit(f"{FLOOR_PCT:g}%", y=FLOOR_PCT), *_latency(groups)]  # fmt: skip
+    second = curves(ours, "%", limits, logarithmic=True) if used else ""
+    note = both("goal-note", line=f"{next(iter(goals.values()))[1]:g}") if goals else None
+    below = f"<figcaption>{bilingual(note)}</figcaption>" if note is not None else ""
+    figures = f"<figure><figcaption>kernel_bus_bandwidth_GBps</figcaption>{chart}{below}</figure>"
     if second:
-        figures += f"<figure><figcaption>{bilingual(both('utilisation'))}</figcaption>{second}<figcaption>{bilingual(both('utilisation-note', floor=FLOOR_PCT))}</figcaption></figure>"
+        text = bilingual(both("utilisation-note", floor=FLOOR_PCT, good=_GOOD))
+        figures += f"<figure><figcaption>{bilingual(both('utilisation'))}</figcaption>{second}<figcaption>{text}</figcaption></figure>"
     return [*out, f'<section><div class="charts">{figures}</div>{_legend(keys)}</section>', bilingual(both("metrics"), "h3"), _medians(found, groups)]  # fmt: skip
 
 
-def _key(group: Group) -> tuple[str, str, int, str]:
+def _goals(document: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
+    """(kernel_bus to be reached in GB/s, its share of the baseline in percent) of the groups a baseline decides on."""
+    every = document["groups"]
+    found: dict[int, tuple[float, float]] = {}
+    for one in document["comparisons"]:
+        if one["by"] != "baseline" or one["verdict"] not in _JUDGED or one["baseline"] is None:
+            continue
+        value = every[one["baseline"]]["metrics"].get(BUS)
+        if value and one["line_pct"]:
+            found[one["group"]] = value["median"] * one["line_pct"] / 100, one["line_pct"]
+    return {id(every[group]): goal for group, goal in found.items()}
+
+
+def _goal_curves(
+    groups: Sequence[Group], keys: Sequence[Key], goals: Mapping[int, tuple[float, float]], *, share: bool
+) -> list[Curve]:
+    """What is to be reached, in GB/s or as a share of the peak."""
+    out = []
+    for n, key in enumerate(keys):
+        points = []
+        for g in groups:
+            if _key(g) != key or id(g) not in goals or (share and not g["peak_bandwidth_GBps"]):
+                continue
+            bus, line = goals[id(g)]
+            value = 100 * bus / g["peak_bandwidth_GBps"] if share else bus
+            points.append(Point(g["payload_bytes"], value, value, value, f"{g['case']}: {line:g}% × {100 * bus / line:.4g} GB/s"))  # fmt: skip
+        if points:
+            out.append(Curve(points, n, goal=True))
+    return out
+
+
+def _peak(groups: Sequence[Group]) -> str:
+    """The line at 100 %: with the peak where all that is drawn has the same."""
+    peaks = {g["peak_bandwidth_GBps"] for g in groups if g["side"] == "shmem" and g["peak_bandwidth_GBps"]}
+    return f"100% = {peaks.pop():g} GB/s" if len(peaks) == 1 else "100%"
+
+
+def _key(group: Group) -> Key:
     return group["side"], group["backend"], group["n_pes"] or 0, group["dtype"] or ""
 
 
-def _curve(groups: Sequence[Group], key: tuple[str, str, int, str], colour: int, metric: str) -> Curve:
+def _curve(groups: Sequence[Group], key: Key, colour: int, metric: str) -> Curve:
     points = []
     for g in groups:
         value = g["metrics"].get(metric)
@@ -70,7 +117,7 @@ def _latency(groups: Sequence[Group]) -> list[Limit]:
     return [Limit(f"{shortest:.4g} us", slope=slope)]
 
 
-def _legend(keys: Sequence[tuple[str, str, int, str]]) -> str:
+def _legend(keys: Sequence[Key]) -> str:
     items = []
     for n, (side, backend, pes, dtype) in enumerate(keys):
         hollow = side == "baseline"
@@ -103,16 +150,27 @@ def _medians(found: Picture, groups: Sequence[Group]) -> str:
             cells += f"<td>{value['median']:.5g}</td>" if value else "<td>-</td>"
         cells += f'<td class="text soft">{_sources(g, sources)}</td>'
         rows.append(f"<tr>{cells}</tr>")
-    table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    table = f'<div class="scroll"><table class="dense"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     return table + source_list(sources)
 
 
 def _sources(group: Group, sources: Sources) -> str:
     out = []
     for s in group["sources"]:
-        lines = ", ".join(map(str, s["lines"][:6])) + (" …" if len(s["lines"]) > 6 else "")
-        out.append(bilingual(both("at", number=sources.number(s["run"] or "", s["log"]), line=lines)))
+        out.append(bilingual(both("at", number=sources.number(s["run"] or "", s["log"]), line=_ranges(s["lines"]))))
     return "; ".join(out)
+
+
+def _ranges(lines: Sequence[int]) -> str:
+    """``1–6, 9``; of many the first."""
+    found: list[list[int]] = []
+    for line in lines:
+        if found and line == found[-1][1] + 1:
+            found[-1][1] = line
+        else:
+            found.append([line, line])
+    texts = [f"{first}–{last}" if last > first else str(first) for first, last in found]
+    return ", ".join(texts[:4]) + (" …" if len(texts) > 4 else "")
 
 
 def source_list(sources: Sources) -> str:

@@ -40,9 +40,16 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "bandwidth": ("总线带宽与消息大小", "Bus bandwidth against message size"),
     "utilisation": ("链路利用率", "Link utilisation"),
     "utilisation-note": (
-        "100% 是峰值；斜线是时延上限：最短的 kernel 时间下，这么大的消息最多能到的利用率；{floor:g}% 是没有基线时的达标线。",
-        "100% is the peak; the slanted line is what latency allows: the utilisation a message of that size reaches in the shortest kernel time measured; {floor:g}% is the line to meet without a baseline.",
+        "100% 是这种通信方式的峰值；斜线是时延上限：最短的 kernel 时间下，这么大的消息最多能到的利用率；{good:g}% 以上链路基本用满；{floor:g}% 是没有基线时的达标线。",
+        "100% is the peak of this pattern; the slanted line is what latency allows: the utilisation a message of that size reaches in the shortest kernel time measured; above {good:g}% a link is about full; {floor:g}% is the line to meet without a baseline.",
     ),
+    "goal-note": ("短横线是达标线：基线的 {line}%。", "The short lines are what is to be reached: {line}% of the baseline."),
+    "each-pe": ("各输出的最大误差（MaxAE）", "Largest error of each output (MaxAE)"),
+    "each-pe-note": (
+        "虚线是 |g| ≤ 1 处允许的误差；更大的数按比例放宽。没有柱子的输出没有误差。",
+        "The dashed line is what is allowed where |g| ≤ 1; larger numbers may be off in proportion. An output without a bar has no error.",
+    ),
+    "each-pe-exact": ("须与 golden 相等：任何误差都不通过。没有柱子的输出没有误差。", "They have to equal the golden: any error fails. An output without a bar has no error."),
     "latency": ("时延上限", "latency bound"),
     "no-perf": ("没有性能数据：opdev run 6。", "There are no measurements: `opdev run 6`."),
     "metrics": ("测得的数值（中位数）", "What was measured (medians)"),
