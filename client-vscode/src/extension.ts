@@ -4,6 +4,7 @@ import { assistantTools } from './assistant/tools';
 import { clangdOffer } from './clangd';
 import { registerCommands } from './commands';
 import { documentCommands } from './documents/commands';
+import { reportCommands } from './documents/reports';
 import { log } from './log';
 import { newOperatorCommand } from './newOperator/newOperator';
 import { Store } from './operators/store';
@@ -48,6 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
     testExplorer(made, store),
     newOperatorCommand(made, store),
     documentCommands(made, store),
+    reportCommands(made, store),
     roundCommands(made, store),
     clangdOffer(context, store),
     assistantTools(made, store),

@@ -170,3 +170,19 @@ export interface NewOperatorResult {
   design: string;
   text: string;
 }
+
+export interface FileNote {
+  uri: string;
+  text: string;
+}
+
+/** `kept` are files that opdev did not write and left as they are. */
+export interface ClangdResult {
+  root: string;
+  origin: string;
+  files: number;
+  written: string[];
+  same: string[];
+  kept: FileNote[];
+  notes: FileNote[];
+}

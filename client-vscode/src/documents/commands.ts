@@ -1,17 +1,13 @@
-// Commands that show: the gate, the environment, rounds, reports.
-import * as path from 'node:path';
+// Commands that show: the gate, the environment, rounds.
 import * as vscode from 'vscode';
-import { opdev, opdevWithProgress } from '../cli';
-import { messageOf } from '../log';
-import { chooseOperator } from '../operators/choose';
-import type { Node } from '../operators/nodes';
+import { opdev } from '../cli';
 import type { Store } from '../operators/store';
 import type { OperatorStatus, PhaseStatusResult, Place } from '../protocol';
 import type { Server } from '../server/server';
 import { Documents } from './documents';
 import { gateText } from './gate';
-
-type Named = Node | string | { root: string } | undefined;
+import type { Named } from './operator';
+import { nameOf, of, rootOf } from './operator';
 
 export function documentCommands(server: Server, store: Store): vscode.Disposable {
   const documents = new Documents({
@@ -31,8 +27,6 @@ export function documentCommands(server: Server, store: Store): vscode.Disposabl
     'opdev.doctor': about('doctor', (name) => `${name} ${vscode.l10n.t('environment')}.txt`),
     'opdev.rounds.show': about('rounds', (name) => `${name} ${vscode.l10n.t('rounds')}.txt`),
     'opdev.rounds.diff': about('roundDiff', (name) => `${name} ${vscode.l10n.t('round')}.diff`),
-    'opdev.showReport': (named) => showReport(store, named),
-    'opdev.writePerfReport': (named) => writePerfReport(server, store, named),
   };
   return vscode.Disposable.from(
     documents,
@@ -43,23 +37,6 @@ export function documentCommands(server: Server, store: Store): vscode.Disposabl
     }),
     ...Object.entries(commands).map(([name, command]) => vscode.commands.registerCommand(name, command)),
   );
-}
-
-/** The operator a command is about: said by a line of the view, by a lens, or chosen. */
-export async function rootOf(store: Store, named: Named): Promise<string | undefined> {
-  if (typeof named === 'string') {
-    return named.includes('://') ? named : vscode.Uri.file(named).toString();
-  }
-  return named && 'root' in named ? named.root : (await chooseOperator(store))?.root;
-}
-
-/** `--op FOLDER`. */
-export function of(root: string): string[] {
-  return root ? ['--op', vscode.Uri.parse(root).fsPath] : [];
-}
-
-function nameOf(store: Store, root: string): string {
-  return store.operator(root)?.name ?? path.posix.basename(root);
 }
 
 async function said(server: Server, words: readonly string[]): Promise<string> {
@@ -105,43 +82,5 @@ async function isText(uri: string): Promise<boolean> {
     return (await vscode.workspace.fs.stat(vscode.Uri.parse(uri))).type === vscode.FileType.File;
   } catch {
     return false;
-  }
-}
-
-async function showReport(store: Store, named: Named): Promise<void> {
-  const root = await rootOf(store, named);
-  if (!root) {
-    return;
-  }
-  const folder = vscode.Uri.parse(root);
-  const found = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, '{docs,baseline}/**/*.md'), null, 200);
-  const readme = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, 'README.md'), null, 1);
-  const items = [...readme, ...found]
-    .map((uri) => ({ label: path.posix.basename(uri.path), description: uri.path.slice(folder.path.length + 1), uri }))
-    .sort((a, b) => a.description.localeCompare(b.description));
-  const title = vscode.l10n.t('Which report?');
-  const chosen = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
-  if (chosen) {
-    await vscode.commands.executeCommand('markdown.showPreview', chosen.uri);
-  }
-}
-
-async function writePerfReport(server: Server, store: Store, named: Named): Promise<void> {
-  const root = await rootOf(store, named);
-  if (!root) {
-    return;
-  }
-  try {
-    const title = vscode.l10n.t('Writing the performance report');
-    const ran = await opdevWithProgress(server, title, ['perf', 'report', ...of(root)]);
-    if (!ran) {
-      return;
-    }
-    if (ran.status !== 0) {
-      throw new Error(ran.output.trim());
-    }
-    await vscode.window.showTextDocument(vscode.Uri.joinPath(vscode.Uri.parse(root), 'docs', 'performance_report.md'));
-  } catch (error) {
-    void vscode.window.showErrorMessage(messageOf(error));
   }
 }

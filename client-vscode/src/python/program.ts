@@ -27,8 +27,8 @@ export function program(file: string, words: readonly string[], options: Options
     const group = process.platform !== 'win32';
     const child = spawn(file, words, { cwd, env, detached: group, windowsHide: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    const hear = (data: Buffer): void => {
-      output = (output + data.toString('utf8')).slice(-MOST);
+    const hear = (text: string): void => {
+      output = (output + text).slice(-MOST);
     };
     const stop = (): void => {
       try {
@@ -49,8 +49,10 @@ export function program(file: string, words: readonly string[], options: Options
         resolve(ran);
       }
     };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
+    for (const stream of [child.stdout, child.stderr]) {
+      // A character may come in two pieces.
+      stream.setEncoding('utf8').on('data', hear);
+    }
     child.on('error', (error) => end({ status: null, output: output + error.message }));
     child.on('close', (status) => end({ status, output }));
     signal.addEventListener('abort', stop);

@@ -1,5 +1,6 @@
 // Commands that run, stop and show; the server does all of it.
 import * as vscode from 'vscode';
+import { setUpClangd } from '../clangd';
 import { messageOf } from '../log';
 import type { Node } from '../operators/nodes';
 import { chooseOperator } from '../operators/choose';
@@ -29,7 +30,7 @@ export function registerRunCommands(host: Server, store: Store): vscode.Disposab
     'opdev.showRunLog': (node) => showLog(store, node),
     'opdev.refresh': () => store.refresh(),
     'opdev.answerIntake': (node) => withOperator(store, node, (root) => intake(host, { root })),
-    'opdev.writeClangd': (node) => withOperator(store, node, (root) => server('opdev.clangd', { root })),
+    'opdev.writeClangd': (node) => withOperator(store, node, (root) => setUpClangd(root)),
   };
   return vscode.Disposable.from(
     // What the server's lenses call; its own command would take all answers at once.

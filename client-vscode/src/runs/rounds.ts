@@ -1,7 +1,7 @@
 // Optimisation rounds: opened, kept or taken back by a person, who is asked before anything is changed.
 import * as vscode from 'vscode';
 import { opdevWithProgress } from '../cli';
-import { of, rootOf } from '../documents/commands';
+import { of, rootOf } from '../documents/operator';
 import { messageOf } from '../log';
 import type { Node } from '../operators/nodes';
 import type { Store } from '../operators/store';
