@@ -151,7 +151,7 @@ def errors(found: Sequence[tuple[str, float, str, str]], limit: float | None, la
         return ""
     levels = [*real, *([limit] if limit else [])]
     low, top = (min(levels) / 4, max(levels) * 4) if levels else (0.1, 10.0)
-    low, top = max(low, 1e-300), min(top, 1e300)
+    low, top = max(low, 1e-306), min(top, 1e306)
     ys = _Logarithmic(low, top, _HIGH - _BOTTOM, _TOP)
     step = min((_WIDE - _LEFT - _RIGHT) / len(found), 90)
     marks = _powers(low, top, 10)
