@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lineByLine, parted } from '../src/intake/lines';
 import type { Question, Reply } from '../src/intake/wizard';
 import { walk } from '../src/intake/wizard';
 
@@ -49,4 +50,17 @@ test('one may go back, and an answer that no longer counts is forgotten', async 
 test('giving up leaves nothing', async () => {
   const [, answers] = await through([question('a'), question('b')], [answer('x'), { kind: 'cancel' }]);
   assert.equal(answers, undefined);
+});
+
+test('what a line of the picker cannot show goes on in the next; paths stay whole', () => {
+  const path = '/home/USER/CANN/8.5.0/ascend-toolkit/set_env.sh';
+  const text = `If neither fits, write the full absolute path, like ${path}. Write later.`;
+  const lines = lineByLine(text, 60);
+  assert.equal(lines.join(' '), text);
+  assert.ok(lines.every((line) => line.length <= 60) && lines.some((line) => line.includes(path)));
+  assert.deepEqual(lineByLine('都不是的话，写路径。', 12), ['都不是的话，', '写路径。']);
+  assert.deepEqual(lineByLine('都不是的话，写', 10), ['都不是的话，', '写']);
+  assert.deepEqual(lineByLine('', 10), []);
+  assert.deepEqual(parted('默认系统安装（/usr/x）'), { label: '默认系统安装', detail: '/usr/x' });
+  assert.deepEqual(parted('a (b) c'), { label: 'a (b) c' });
 });

@@ -22,6 +22,8 @@ let progress = new Progress();
 let compared: CompareRow[] | null = null;
 let problem = '';
 let asking = 0;
+/** Whether what there is has been told; before that nothing is said to be missing. */
+let known = false;
 
 const top = h('div');
 const history = new History(() => void against());
@@ -69,6 +71,9 @@ const paint = painter(() => {
 });
 
 function whyNothing(): string {
+  if (!known) {
+    return '';
+  }
   return problem === '' ? ((model.document?.problem_count ? texts.unusable : texts.noFigures) ?? '') : problem;
 }
 
@@ -100,6 +105,7 @@ async function load(): Promise<void> {
     }
     problem = (refused as Error).message;
   }
+  known = true;
   paint();
 }
 
@@ -140,7 +146,7 @@ hear((message: ToPage) => {
     model = new Performance();
     progress = new Progress();
     progress.simulated = message.simulated;
-    [compared, problem] = [null, ''];
+    [compared, problem, known] = [null, '', false];
     body.setAttribute('aria-label', texts.bandwidth ?? '');
     history.show(message.target, run, texts);
     exports();

@@ -14,6 +14,7 @@ import { History, save } from './shared/history';
 import { hear, painter, remember, send } from './shared/host';
 import { error } from './shared/numbers';
 import { Progress, words } from './shared/run';
+import { heading, labelled } from './shared/table';
 
 const PAGE = 2_000;
 
@@ -158,14 +159,15 @@ function drawComparison(): void {
     comparison.replaceChildren();
     return;
   }
-  const names = [texts.case, ...['A', 'B'].map((side) => `${texts.result ?? ''} ${side}`), 'MaxAE A', 'MaxAE B', 'ΔMaxAE', 'MeanRE A', 'MeanRE B'];
+  const titles = [texts.case, ...['A', 'B'].map((one) => `${texts.result ?? ''} ${one}`), 'MaxAE A', 'MaxAE B', 'ΔMaxAE', 'MeanRE A', 'MeanRE B'];
+  const columns = titles.map((text) => ({ text: text ?? '' }));
   comparison.replaceChildren(
     h('h2', {}, `A ${run ?? ''} · B ${history.other ?? ''}`),
     h(
       'table',
-      {},
-      h('thead', {}, h('tr', {}, ...names.map((name, index) => h('th', { scope: 'col', class: index > 2 ? 'number' : '' }, name ?? '')))),
-      h('tbody', {}, ...compare(model, other).map(side)),
+      { class: 'wide' },
+      h('thead', {}, h('tr', {}, ...columns.map((column, index) => heading(column, index > 2)))),
+      h('tbody', {}, ...labelled(compare(model, other).map(side), columns)),
     ),
   );
 }

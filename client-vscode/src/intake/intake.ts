@@ -7,7 +7,7 @@ import type { Question } from './wizard';
 import { walk } from './wizard';
 
 interface Result {
-  state: 'questions' | 'recorded' | 'unchanged' | 'needs-answers' | 'needs-reconfirm' | 'refused' | 'not-written';
+  state: 'questions' | 'checked' | 'recorded' | 'unchanged' | 'needs-answers' | 'needs-reconfirm' | 'refused' | 'not-written';
   root: string | null;
   path: string | null;
   title: string;
@@ -28,7 +28,13 @@ export async function intake(server: Server, target: { root: string } | { name: 
     const asked = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, () =>
       client.sendRequest<Result>('opdev/intake', target),
     );
-    const answers = await walk(asked.questions, (question, before, step) => ask(asked.title, question, before, step === 1));
+    const answers = await walk(asked.questions, (question, before, first, known) =>
+      ask(asked.title, question, before, first, async (answer) => {
+        const given = { ...Object.fromEntries(known), [question.id]: answer };
+        const { problems } = await client.sendRequest<Result>('opdev/intake', { ...target, answers: given, check: question.id });
+        return problems.length ? problems.map((one) => one.text ?? '').join('\n') : null;
+      }),
+    );
     if (!answers || !(await confirmed(asked.questions, answers))) {
       return false;
     }

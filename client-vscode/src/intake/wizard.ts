@@ -26,8 +26,13 @@ export interface Question {
 /** How a question was left. */
 export type Reply = { kind: 'answer'; text: string } | { kind: 'back' } | { kind: 'cancel' };
 
-/** Shows one question; `before` is what was answered when one goes back to it. */
-export type Ask = (question: Question, before: string | undefined, step: number, steps: number) => Promise<Reply>;
+/** Shows one question; `before` is what was answered when one goes back to it, `answers` are those so far. */
+export type Ask = (
+  question: Question,
+  before: string | undefined,
+  first: boolean,
+  answers: ReadonlyMap<string, string>,
+) => Promise<Reply>;
 
 const NONE = new Set(['', 'none', 'later']);
 
@@ -53,7 +58,7 @@ export async function walk(questions: readonly Question[], ask: Ask): Promise<Ma
       index += 1;
       continue;
     }
-    const reply = await ask(question, answers.get(question.id), index + 1, questions.length);
+    const reply = await ask(question, answers.get(question.id), index === 0, answers);
     if (reply.kind === 'cancel') {
       return undefined;
     }

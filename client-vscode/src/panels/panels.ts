@@ -43,7 +43,8 @@ class Panel {
       },
     });
     panel.title = `${titleOf(kind)} · ${operator}`;
-    panel.iconPath = vscode.Uri.joinPath(context.extensionUri, 'media', 'opdev.svg');
+    const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(context.extensionUri, 'media', name);
+    panel.iconPath = { light: icon('panel-light.svg'), dark: icon('panel-dark.svg') };
     panel.webview.options = { enableScripts: true, localResourceRoots: [folderOfPages(context)] };
     panel.webview.onDidReceiveMessage((message: ToHost) => this.hears(message, send));
     panel.webview.html = page(context, panel.webview, kind, titleOf(kind));
@@ -103,7 +104,9 @@ export function panels(context: vscode.ExtensionContext, server: Server, store: 
       there.shown.show(target.run);
       return;
     }
-    const column = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    // Beside the code, and where panels are already: three columns of them would leave none any room.
+    const others = [...open.values()].map((one) => one.panel.viewColumn).find((column) => column !== undefined);
+    const column = { viewColumn: others ?? vscode.ViewColumn.Beside, preserveFocus: true };
     const panel =
       into ?? vscode.window.createWebviewPanel(`opdev.${kind}`, titleOf(kind), column, { retainContextWhenHidden: true });
     open.set(key, { panel, shown: new Panel(context, server, store, kind, target, panel) });

@@ -52,5 +52,5 @@ function look(line: string): string {
   if (line.startsWith('━━ ')) {
     return 'title';
   }
-  return /\b(?:fatal )?error\b|\[FAIL\]|\[ERROR\]/i.test(line) ? 'error' : /\bwarning\b/i.test(line) ? 'warning' : '';
+  return /\b(?:fatal )?error\b|\[ERROR\]/i.test(line) || /\bFAIL\b/.test(line) ? 'error' : /\bwarning\b/i.test(line) ? 'warning' : '';
 }

@@ -28,6 +28,7 @@ export class Chart {
     const themed = new MutationObserver(() => this.redraw());
     themed.observe(document.documentElement, { attributes: true, attributeFilter: ['style', 'class'] });
     themed.observe(document.body, { attributes: true, attributeFilter: ['class', 'data-vscode-theme-id'] });
+    matchMedia('(forced-colors: active)').addEventListener('change', () => this.redraw());
     new ResizeObserver(() => {
       if (this.element.clientWidth !== this.width) {
         this.redraw();
@@ -67,12 +68,17 @@ export class Chart {
 
   private options(named: readonly string[]): uPlot.Options {
     const style = getComputedStyle(document.documentElement);
-    const colour = (name: string, other = 'gray'): string => style.getPropertyValue(`--vscode-${name}`).trim() || other;
+    // A system of few colours: the theme's would vanish on its ground.
+    const forced = matchMedia('(forced-colors: active)').matches;
+    const colour = (name: string, other = 'gray'): string =>
+      forced ? (name === 'editor-background' ? 'Canvas' : 'CanvasText') : style.getPropertyValue(`--vscode-${name}`).trim() || other;
     const body = getComputedStyle(document.body);
     const font = `${body.fontSize} ${body.fontFamily}`;
     const [ink, paper] = [colour('foreground', body.color), colour('editor-background', body.backgroundColor)];
     const grid = colour('panel-border', colour('contrastBorder'));
-    const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 }, font, labelFont: font };
+    // Where lines are as bright as text, those behind the figures are broken ones.
+    const dash = document.body.className.includes('high-contrast') || forced ? [1, 5] : [];
+    const axis = { stroke: ink, grid: { stroke: grid, width: 1, dash }, ticks: { stroke: grid, width: 1 }, font, labelFont: font };
     return {
       width: this.width,
       height: HIGH,
@@ -86,9 +92,9 @@ export class Chart {
         { label: this.size, value: (_, size) => sized(size) },
         ...this.lines.map((line, index): uPlot.Series => {
           const drawn = line.kind === 'target' ? colour('charts-red') : line.kind === 'baseline' ? ink : colour(`charts-${COLOURS[index % COLOURS.length] ?? 'blue'}`);
-          const dash = line.kind === 'target' ? { dash: [6, 4] } : {};
+          const broken = line.kind === 'target' ? { dash: [6, 4] } : forced && index ? { dash: [12, 3 * index] } : {};
           return {
-            label: named[index] ?? '', stroke: drawn, width: 2, spanGaps: true, ...dash,
+            label: named[index] ?? '', stroke: drawn, width: 2, spanGaps: true, ...broken,
             points: { show: true, size: 7, fill: line.kind === 'target' ? paper : drawn }, value: (_, value) => shown(value),
           };
         }),

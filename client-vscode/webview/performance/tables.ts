@@ -2,6 +2,8 @@
 import { h } from '../shared/dom';
 import { bytes, shown, signed } from '../shared/numbers';
 import { words } from '../shared/run';
+import type { Column } from '../shared/table';
+import { breakable, heading, labelled } from '../shared/table';
 import type { Backend, CompareRow, Metric, PerfDocument, Round } from './document';
 import { BUS } from './document';
 import type { Shown } from './model';
@@ -13,24 +15,42 @@ type Cell = HTMLElement;
 const text = (value: string, look = ''): Cell => h('td', { class: look }, value);
 const number = (value: string): Cell => h('td', { class: 'number' }, value);
 
-function table(name: string, backend: Backend | '', title: string, columns: readonly string[], rows: HTMLElement[], words_: number, texts: Texts): HTMLElement {
+function table(name: string, backend: Backend | '', title: string, columns: readonly Column[], rows: HTMLElement[], words_: number, texts: Texts): HTMLElement {
   return h(
     'section',
     {},
     h('h3', {}, title, backend === 'sim' && h('span', { class: 'mark' }, texts.simTable ?? '')),
     h(
       'table',
-      { 'data-table': name, 'data-backend': backend },
-      h('thead', {}, h('tr', {}, ...columns.map((column, index) => h('th', { scope: 'col', class: index < words_ ? '' : 'number' }, ...breakable(column))))),
-      h('tbody', {}, ...rows),
+      { class: 'wide', 'data-table': name, 'data-backend': backend },
+      h('thead', {}, h('tr', {}, ...columns.map((column, index) => heading(column, index >= words_)))),
+      h('tbody', {}, ...labelled(rows, columns)),
     ),
   );
 }
 
-/** A long name may be broken behind its underscores. */
-function breakable(name: string): (string | HTMLElement)[] {
-  return name.split(/(?<=_)/).flatMap((part) => [part, h('wbr')]);
+const plain = (text: string | undefined): Column => ({ text: text ?? '' });
+/** Figures have the names of the command line for a title, and words with a unit for a heading. */
+function measured(field: Metric, texts: Texts): Column {
+  switch (field) {
+    case BUS:
+      return { text: texts.kernelBus ?? '', unit: 'GB/s', field };
+    case 'algo_bandwidth_GBps':
+      return { text: texts.algorithm ?? '', unit: 'GB/s', field };
+    case 'e2e_bus_bandwidth_GBps':
+      return { text: texts.e2eBus ?? '', unit: 'GB/s', field };
+    case 'bandwidth_utilization_pct':
+      return { text: texts.utilisation ?? '', unit: '%', field };
+    case 'e2e_us':
+      return { text: texts.e2e ?? '', unit: 'µs', field };
+    case 'kernel_us':
+      return { text: 'kernel', unit: 'µs', field };
+  }
 }
+/** What every row is of. */
+const places = (texts: Texts): Column[] => [
+  plain(texts.scale), { text: texts.case ?? '', field: 'case_id' }, { text: 'PE', field: 'n_pes' }, { text: texts.size ?? '', field: 'payload_bytes' },
+];
 
 const median = (group: Shown, name: Metric): string => shown(group.metrics[name]?.median);
 const spread = (group: Shown, name: Metric): string => {
@@ -43,7 +63,7 @@ function named(group: Shown, texts: Texts): Cell[] {
   const label = [group.case || [group.count, group.dtype].filter(Boolean).join(' '), group.side === 'baseline' && `(${group.api || (texts.baseline ?? '')})`];
   return [
     text(group.tier || '–'),
-    h('th', { scope: 'row' }, label.filter(Boolean).join(' '), group.live && h('span', { class: 'mark' }, texts.live ?? '')),
+    h('th', { scope: 'row' }, ...breakable(label.filter(Boolean).join(' ')), group.live && h('span', { class: 'mark' }, texts.live ?? '')),
     number(String(group.n_pes ?? '–')),
     number(bytes(group.payload_bytes)),
   ];
@@ -51,9 +71,10 @@ function named(group: Shown, texts: Texts): Cell[] {
 
 export function bandwidth(groups: readonly Shown[], backend: Backend, texts: Texts): HTMLElement {
   const real = backend === 'hardware';
-  const columns = [
-    texts.scale, 'case_id', 'PE', texts.size, BUS, ...(real ? [texts.target, texts.verdict] : []), texts.utilisation,
-    'algo_bandwidth_GBps', 'e2e_bus_bandwidth_GBps', texts.spread,
+  const columns: Column[] = [
+    ...places(texts), measured(BUS, texts), ...(real ? [{ text: texts.target ?? '', unit: 'GB/s' }, plain(texts.verdict)] : []),
+    measured('bandwidth_utilization_pct', texts), measured('algo_bandwidth_GBps', texts), measured('e2e_bus_bandwidth_GBps', texts),
+    { text: texts.spread ?? '', unit: '%' },
   ];
   const rows = groups.map((group) =>
     h(
@@ -64,7 +85,7 @@ export function bandwidth(groups: readonly Shown[], backend: Backend, texts: Tex
       number(spread(group, BUS)),
     ),
   );
-  return table('bandwidth', backend, texts.bandwidth ?? '', columns.map((one) => one ?? ''), rows, 2, texts);
+  return table('bandwidth', backend, texts.bandwidth ?? '', columns, rows, 2, texts);
 }
 
 /** As a bar only where there is a link to be used. */
@@ -85,7 +106,9 @@ function verdict(group: Shown, texts: Texts): Cell {
 }
 
 export function latency(groups: readonly Shown[], backend: Backend, texts: Texts): HTMLElement {
-  const columns = [texts.scale, 'case_id', 'PE', texts.size, 'e2e_us', 'kernel_us', texts.repeats, texts.spread].map((one) => one ?? '');
+  const columns: Column[] = [
+    ...places(texts), measured('e2e_us', texts), measured('kernel_us', texts), plain(texts.repeats), { text: texts.spread ?? '', unit: '%' },
+  ];
   const rows = groups.map((group) =>
     h(
       'tr',
@@ -102,7 +125,10 @@ export function rounds(found: readonly Round[], texts: Texts): HTMLElement | nul
     return null;
   }
   const correct = { pass: texts.correct, fail: texts.wrong, none: texts.untested };
-  const columns = [texts.round, texts.idea, texts.state, texts.correctness, BUS, 'e2e_us', texts.vsFirst, texts.vsKept, texts.vsBaseline, texts.files];
+  const columns: Column[] = [
+    ...[texts.round, texts.idea, texts.state, texts.correctness].map(plain), measured(BUS, texts), measured('e2e_us', texts),
+    ...[texts.vsFirst, texts.vsKept, texts.vsBaseline, texts.files].map(plain),
+  ];
   const rows = found.map((one) => {
     const simulated = one.measured?.simulated ? ` (${texts.simulatedShort ?? ''})` : '';
     const figure = (name: string): string => {
@@ -119,7 +145,7 @@ export function rounds(found: readonly Round[], texts: Texts): HTMLElement | nul
       h('td', { class: 'number', title: one.changed.map((file) => file.path).join('\n') }, String(one.changed.length)),
     );
   });
-  return table('rounds', '', texts.rounds ?? '', columns.map((one) => one ?? ''), rows, 4, texts);
+  return table('rounds', '', texts.rounds ?? '', columns, rows, 4, texts);
 }
 
 /** A against B, as `opdev perf compare` has it. */
@@ -130,13 +156,13 @@ export function comparison(found: readonly CompareRow[], a: string, b: string, t
         'tr',
         {},
         h('th', { scope: 'row' }, index ? '' : [row.n_pes && `${row.n_pes} PE`, row.dtype, bytes(row.payload_bytes)].filter(Boolean).join(' ')),
-        text(name), number(shown(figure.a)), number(shown(figure.b)),
+        h('td', {}, ...breakable(name)), number(shown(figure.a)), number(shown(figure.b)),
         number(figure.ratio_pct === null ? '–' : `${figure.ratio_pct.toFixed(1)} %`),
         name === BUS ? h('td', { class: row.verdict }, `${texts[row.verdict] ?? row.verdict}: ${words(row.why)}`) : text(''),
       ),
     ),
   );
-  const columns = [texts.size, texts.metric, 'A', 'B', 'A/B', texts.verdict].map((one) => one ?? '');
+  const columns = [texts.size, texts.metric, 'A', 'B', 'A/B', texts.verdict].map(plain);
   const made = table('comparison', found[0]?.backend ?? '', `A ${a} · B ${b}`, columns, rows, 2, texts);
   made.querySelector('th:last-child')?.classList.remove('number');
   return made;

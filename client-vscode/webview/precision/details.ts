@@ -2,6 +2,7 @@
 import { h } from '../shared/dom';
 import { error } from '../shared/numbers';
 import { words } from '../shared/run';
+import { heading, labelled } from '../shared/table';
 import { heat, histogram } from './charts';
 import type { Answer, Hypothesis, Result } from './document';
 
@@ -45,7 +46,7 @@ function verdict(result: Result, texts: Texts): HTMLElement {
     ...result.reasons.map((reason) => h('div', { class: 'error' }, words(reason.text))),
     ...result.notes.map((note) => h('div', { class: 'muted' }, words(note))),
     limits && h('div', { class: 'muted' }, words(limits.source)),
-    numbers.length > 0 && h('dl', {}, ...numbers.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])),
+    numbers.length > 0 && h('dl', {}, ...numbers.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)))),
   );
 }
 
@@ -96,14 +97,14 @@ function mismatches(result: Result, texts: Texts): HTMLElement[] {
   if (!result.mismatches.length) {
     return [];
   }
-  const names = [texts.index, texts.coordinates, texts.actual, texts.expected, texts.difference, texts.allowed];
+  const columns = [texts.index, texts.coordinates, texts.actual, texts.expected, texts.difference, texts.allowed].map((text) => ({ text: text ?? '' }));
   const rows = result.mismatches.map((one) =>
     h('tr', {}, ...[one.index, `[${one.coordinates.join(', ')}]`, one.actual, one.expected, error(one.difference), error(one.allowed)]
       .map((cell) => h('td', { class: 'number' }, String(cell)))),
   );
   const title = `${texts.mismatches ?? ''} (${result.mismatches.length} / ${result.mismatch_count})`;
   return [
-    h('section', {}, h('h3', {}, title), h('table', { class: 'mismatches' },
-      h('thead', {}, h('tr', {}, ...names.map((name) => h('th', { class: 'number', scope: 'col' }, name ?? '')))), h('tbody', {}, ...rows))),
+    h('section', {}, h('h3', {}, title), h('table', { class: 'mismatches wide' },
+      h('thead', {}, h('tr', {}, ...columns.map((column) => heading(column, true)))), h('tbody', {}, ...labelled(rows, columns)))),
   ];
 }

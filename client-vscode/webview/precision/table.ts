@@ -2,6 +2,8 @@
 import { h } from '../shared/dom';
 import { error } from '../shared/numbers';
 import { words } from '../shared/run';
+import type { Column } from '../shared/table';
+import { breakable, heading, labelled } from '../shared/table';
 import type { Cell, Row } from './model';
 import { METRICS, dtypeOf, worst } from './model';
 
@@ -23,9 +25,10 @@ export class Table {
   private readonly head = h('thead');
   private readonly body = h('tbody');
   private readonly caption = h('caption', { class: 'hidden' });
-  readonly element = h('div', { class: 'cases' }, h('table', {}, this.caption, this.head, this.body));
+  readonly element = h('div', { class: 'cases' }, h('table', { class: 'wide' }, this.caption, this.head, this.body));
   private readonly drawn = new Map<string, { element: HTMLElement; mark: string }>();
   private columns = '';
+  private names: Column[] = [];
 
   constructor(private readonly select: (selected: Selected) => void) {}
 
@@ -43,10 +46,9 @@ export class Table {
     if (columns !== this.columns || !this.head.firstChild) {
       this.columns = columns;
       this.drawn.clear();
-      const names = [texts.case, texts.result, 'dtype', ...METRICS, ...pes.map((pe) => `PE ${pe}`)];
-      const first = names.length - pes.length - METRICS.length;
-      const look = (at: number): string => (at >= first && at < first + METRICS.length ? 'number' : '');
-      this.head.replaceChildren(h('tr', {}, ...names.map((name, at) => h('th', { scope: 'col', class: look(at) }, name ?? ''))));
+      this.names = [texts.case, texts.result, 'dtype', ...METRICS, ...pes.map((pe) => `PE ${pe}`)].map((text) => ({ text: text ?? '' }));
+      const first = this.names.length - pes.length - METRICS.length;
+      this.head.replaceChildren(h('tr', {}, ...this.names.map((name, at) => heading(name, at >= first && at < first + METRICS.length))));
     }
     const elements = rows.map((row) => {
       const chosen = selected?.key === row.key ? selected.pe : null;
@@ -56,6 +58,7 @@ export class Table {
         return there.element;
       }
       const element = this.row(row, pes, chosen, texts);
+      labelled([element], this.names);
       if (there?.element.contains(document.activeElement)) {
         const label = document.activeElement?.getAttribute('data-pe');
         queueMicrotask(() => element.querySelector<HTMLElement>(`[data-pe="${label}"]`)?.focus());
@@ -75,7 +78,7 @@ export class Table {
     return h(
       'tr',
       { 'data-case': row.case ?? row.key },
-      h('th', { scope: 'row', title: name }, name),
+      h('th', { scope: 'row', title: name }, ...breakable(name)),
       h('td', { class: classOf(row.verdict) }, resultOf(row.verdict, texts)),
       h('td', {}, dtypeOf(row)),
       ...numbers,
