@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from opdev.contracts.fields import Field
+from opdev.contracts.mend import inserted, meant, moved, renamed, replaced
+from opdev.contracts.vocabulary import DTYPES
 from opdev.design.nodes import Node
 from opdev.facts import pypto_docs as docs
 from opdev.rules.context import Context
@@ -87,9 +90,22 @@ def incomplete_front_matter(context: Context) -> Iterator[Hit]:
     for key in _NEEDS[kind]:
         node = front.get(key)
         if node is None:
-            yield Hit(front.start, front.start + 3, "missing", {"key": key})
+            yield _missing(context, front, front.root, key, _NEEDS[kind])
         elif node.kind != "broken":
             yield from _judge(context, front, key, node)
+
+
+def _missing(context: Context, front: docs.Front, root: Node, key: str, needed: tuple[str, ...]) -> Hit:
+    """A key that is not there, told at the misspelt one where there is one that nobody knows."""
+    for child in root.children:
+        if child.key_start >= 0 and child.key not in needed and meant(child.key or "", [key]) is not None:
+            start, end = child.key_start + front.base, child.key_end + front.base
+            args = {"key": child.key or "", "expected": key}
+            return Hit(start, end, "misspelt", args, Fix((moved(renamed(child, key), front.base),)))
+    fresh = _stub(key, docs.operator_names(context.project))
+    edit = inserted(context.data[front.base : front.end], root, [Field(key, "any", ("", ""), fresh=fresh)], json_=False)
+    fix = Fix((moved(edit, front.base),), "insert") if edit is not None else None
+    return Hit(front.start, front.start + 3, "missing", {"key": key}, fix)
 
 
 def _judge(context: Context, front: docs.Front, key: str, node: Node) -> Iterator[Hit]:
@@ -105,7 +121,10 @@ def _judge(context: Context, front: docs.Front, key: str, node: Node) -> Iterato
     elif key == "supported_dtypes":
         for child in node.children if node.kind == "sequence" else []:
             if docs.canonical(child.text) is None:
-                yield Hit(*front.where(child), "dtype", {"value": child.text})
+                near = meant(child.text, list(DTYPES)) if child.kind == "scalar" and child.end > child.start else None
+                args = {"value": child.text, "expected": near or ""}
+                fix = Fix((moved(replaced(child, near, json_=False), front.base),)) if near else None
+                yield Hit(*front.where(child), "dtype", args, fix)
     elif key == "p0_shapes":
         if docs.shapes(value) is None:
             yield Hit(*where, "shapes")

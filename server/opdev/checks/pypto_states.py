@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from opdev.checks.pypto_values import choice, json_fault, required, twice, whole
+from opdev.contracts.vocabulary import PARTS, STATUSES
+from opdev.contracts.workflow import STATE
 from opdev.design.nodes import Node
 from opdev.facts.pypto_docs import document, operator_names
 from opdev.facts.pypto_names import named
@@ -12,8 +15,8 @@ from opdev.facts.structured import root_of
 from opdev.rules.context import Context
 from opdev.rules.model import Hit
 
-_STATUSES = frozenset({"pending", "in_progress", "completed", "failed", "not_started", "blocked", "skipped"})
-_PHASES = frozenset({"pending", "in_progress", "awaiting_verify", "in_debug", "verified", "blocked", "not_started"})
+_TOP = STATE.top.fields
+_MODULES = next(f for f in _TOP if f.key == "stage4_modules").fields
 _LAST = 8
 _PHASE = re.compile(r"M_?([1-9]\d?)")
 
@@ -36,53 +39,82 @@ def _is_classic(state: Node) -> bool:
 
 def invalid_state(context: Context) -> Iterator[Hit]:
     """A state file the workflow cannot go on from."""
-    import json
-
-    try:
-        json.loads(context.data)
-    except ValueError as error:
-        at = getattr(error, "pos", 0)
-        at = len(context.data.decode("utf-8", "replace")[:at].encode())
-        at = min(at, max(len(context.data) - 1, 0))
-        yield Hit(at, min(at + 1, len(context.data)), "json", {"detail": getattr(error, "msg", str(error))})
+    fault = json_fault(context.data)
+    if fault is not None:
+        yield fault
         return
     state = _state(context)
     if state is None:
         yield Hit(0, min(1, len(context.data)), "mapping")
         return
-    for key in ("operator_name", "current_stage", "stage_status"):
-        if state.get(key) is None:
-            yield Hit(*_top(state), "missing", {"key": key})
+    yield from twice(state)
+    yield from required(context.data, state, _TOP)
     if state.get("max_stage") is None:
         yield Hit(*_top(state), "old", {}, None, "info")
     yield from _numbers(state)
     status = state.get("stage_status")
     if status is not None and status.kind == "mapping":
         for child in status.children:
-            if child.kind == "scalar" and child.text not in _STATUSES:
-                yield Hit(*child.where, "status", {"value": child.text, "stage": child.key or ""})
+            if child.kind == "scalar":
+                yield from choice(child, "stage_status", STATUSES, message="status", stage=child.key or "")
+            else:
+                yield Hit(*child.where, "type", {"key": f"stage_status.{child.key}", "expected": "pending…"})
     elif status is not None:
         yield Hit(*status.where, "type", {"key": "stage_status", "expected": "{}"})
-    phases = state.get("stage5_phases")
-    if phases is not None and phases.kind != "mapping" and phases.tag != "null":
-        yield Hit(*phases.where, "type", {"key": "stage5_phases", "expected": "{}"})
-    elif phases is not None and phases.kind == "mapping":
-        entries = phases.get("phase_status")
-        if entries is None or entries.kind != "mapping":
-            yield Hit(
-                *(entries.where if entries is not None else phases.name_range),
-                "type",
-                {"key": "phase_status", "expected": "{}"},
-            )
-        else:
-            for child in entries.children:
-                value = child.get("status") if child.kind == "mapping" else child
-                if value is not None and value.kind == "scalar" and value.text not in _PHASES:
-                    yield Hit(*value.where, "phase", {"value": value.text, "phase": child.key or ""})
-    for key, kind, expected in (("rollback_history", "sequence", "[]"), ("artifact_hashes", "mapping", "{}")):
+    yield from _phases(state.get("stage5_phases"))
+    yield from _modules(context, state)
+    for key, kind, expected in (
+        ("rollback_history", "sequence", "[]"), ("artifact_hashes", "mapping", "{}"), ("stage_retry_count", "mapping", "{}"),
+    ):  # fmt: skip
         node = state.get(key)
         if node is not None and node.kind != kind and node.tag != "null":
             yield Hit(*node.where, "type", {"key": key, "expected": expected})
+
+
+def _phases(phases: Node | None) -> Iterator[Hit]:
+    """The phases of the classic stage 5."""
+    if phases is None or phases.tag == "null":
+        return
+    if phases.kind != "mapping":
+        yield Hit(*phases.where, "type", {"key": "stage5_phases", "expected": "{}"})
+        return
+    entries = phases.get("phase_status")
+    if entries is None or entries.kind != "mapping":
+        where = entries.where if entries is not None else phases.name_range
+        yield Hit(*where, "type", {"key": "phase_status", "expected": "{}"})
+        return
+    for child in entries.children:
+        value = child.get("status") if child.kind == "mapping" else child
+        if value is not None and value.kind == "scalar":
+            yield from choice(value, "phase_status", PARTS, message="phase", phase=child.key or "")
+
+
+def _modules(context: Context, state: Node) -> Iterator[Hit]:
+    """The modules of PyPTO-Pro's stage 4: as many as are counted, each with a status."""
+    path, ledger = state.get("stage4_path"), state.get("stage4_modules")
+    if path is not None and path.tag != "null":
+        yield from choice(path, "stage4_path", ("L0", "L1"))
+    if ledger is None or ledger.tag == "null":
+        if path is not None and path.value == "L1":
+            yield Hit(*path.where, "no-ledger")
+        return
+    if ledger.kind != "mapping":
+        yield Hit(*ledger.where, "type", {"key": "stage4_modules", "expected": "{}"})
+        return
+    yield from required(context.data, ledger, _MODULES)
+    count, statuses = ledger.get("module_count"), ledger.get("module_status")
+    number = whole(count)
+    if count is not None and (number is None or number < 1):
+        yield Hit(*count.where, "count", {"value": count.text[:40]})
+    if statuses is not None and statuses.kind != "mapping":
+        yield Hit(*statuses.where, "type", {"key": "module_status", "expected": "{}"})
+        return
+    known = [child.key or "" for child in statuses.children] if statuses is not None else []
+    for child in statuses.children if statuses is not None else ():
+        yield from choice(child, "module_status", PARTS, message="phase", phase=f"module {child.key}")
+    wanted = [str(n) for n in range(1, min(number, 99) + 1)] if number is not None and number > 0 else known
+    if statuses is not None and sorted(known) != sorted(wanted):
+        yield Hit(*statuses.name_range, "ledger", {"given": ", ".join(known) or "—", "count": len(wanted)})
 
 
 def _top(state: Node) -> tuple[int, int]:
