@@ -16,6 +16,7 @@ FAULTS = {
     "heap_bounds_strided": "heap-bounds",
     "heap_store": "heap-bounds",
     "heap_freed": "not-symmetric",
+    "heap_far": "not-symmetric",
     "gm_bounds": "gm-bounds",
     "gm_memcpy": "gm-bounds",
     "ub_bounds": "ub-bounds",
@@ -35,6 +36,8 @@ FAULTS = {
     "strided_gap": "unordered-read",
     "never_completed": "never-completed",
     "source_changed": "source-changed",
+    "way_loaded_again": "source-changed",
+    "way_filled_by_get": "source-changed",
     "signal_nobody_sends": "deadlock",
     "signal_cycle": "deadlock",
     "barrier_skipped": "deadlock",
@@ -45,6 +48,7 @@ FAULTS = {
     "no_blocks": "launch",
     "too_many_blocks": "launch",
     "life_other_heap": "allocation-order",
+    "life_instances": "unsupported",
 }
 # Cases without a faulty form: what calls mean.
 CLEAN = {
@@ -125,6 +129,15 @@ def test_an_unordered_read_names_both_sides(native):
 
     assert re.search(
         r"aclshmemx_mte_get_nbi reads 4000 bytes that aclshmemx_mte_put_nbi of PE [01] block 0 \(order\.cpp:\d+\)",
+        fault["text"],
+    )
+
+
+def test_an_address_far_past_the_end_names_the_allocation_before(native):
+    (fault,) = native.run("heap_far", "fault", pes=1).faults
+
+    assert re.search(
+        r"it is 1999744 bytes past the end of the 256 bytes allocated at cases\.h:\d+ \(or in a freed block\)",
         fault["text"],
     )
 

@@ -7,7 +7,7 @@ import pytest
 from opdev.sim.cxx_flags import parse
 from opdev.sim.cxx_text import explain, missing_header
 from opdev.sim.names import nearest, public_names
-from opdev.sim.rewrite import rewrite
+from opdev.sim.rewrite import cube_only, rewrite
 
 KNOWN = frozenset(
     {
@@ -134,7 +134,8 @@ def test_inline_is_not_redefined_for_the_standard_library():
 def test_names_the_stand_in_lacks_are_told_where_they_stand():
     code = (
         "using namespace AscendC;\nvoid f()\n{\n    Mmad(a, b);\n    AscendC::Sort32(t, t, 1);\n    DataCopy(a, b);\n"
-        "    aclrtCmoAsync(x);\n    aclshmemx_sdma_notify_record(y);\n    int e = ACL_RT_NEVER;\n}\n"
+        "    aclrtCmoAsync(x);\n    aclshmemx_sdma_notify_record(y);\n    int e = ACL_RT_NEVER;\n"
+        "    aclshmemi_kernel_abort(1);\n}\n"
     )
     found = [(m.path, m.line, m.column, m.name) for m in rewritten(code).missing]
 
@@ -144,6 +145,18 @@ def test_names_the_stand_in_lacks_are_told_where_they_stand():
         ("user.cpp", 7, 5, "aclrtCmoAsync"),
         ("user.cpp", 8, 5, "aclshmemx_sdma_notify_record"),
         ("user.cpp", 9, 13, "ACL_RT_NEVER"),
+        ("user.cpp", 10, 5, "aclshmemi_kernel_abort"),
+    ]
+
+
+def test_code_for_cube_cores_alone_is_told():
+    both = b"#if defined(__DAV_C220_VEC__) || defined(__DAV_C220_CUBE__)\n#endif\n// #if __DAV_C220_CUBE__\n"
+    alone = b"int a;\n  #ifdef __DAV_C220_CUBE__\n#elif defined( __DAV_C310_CUBE__ )\n#endif\n"
+
+    assert list(cube_only("a.cpp", both)) == []
+    assert [(m.line, m.column, m.name) for m in cube_only("a.cpp", alone)] == [
+        (2, 10, "__DAV_C220_CUBE__"),
+        (3, 16, "__DAV_C310_CUBE__"),
     ]
 
 
@@ -197,12 +210,18 @@ def test_bishengs_flags_are_dropped_and_gccs_kept():
     )
 
     assert command.device
+    assert command.chip == ("-D__DAV_C220_VEC__", "-D__NPU_ARCH__=2201")
     assert command.compile_only
     assert command.flags == ["-O2", "-ftrapv", "-std=c++17", "-fPIC"]
     assert command.defines == ["-DA=1"]
     assert command.includes == ["-I", "src"]
     assert command.dependencies == ["-MD", "-MT", "a.o", "-MF", "a.d"]
     assert (command.sources, command.output) == (["a.cpp"], "a.o")
+
+
+@pytest.mark.parametrize("flag", ["--cce-aicore-arch=dav-c310", "--npu-arch=dav-3510", "--cce-soc-version=Ascend950PR"])
+def test_the_chip_is_the_one_the_flags_name(flag):
+    assert "-D__DAV_C310_VEC__" in parse(["-xcce", flag, "-c", "a.cpp"]).chip
 
 
 def test_a_link_keeps_the_order_of_its_inputs():

@@ -60,7 +60,8 @@ def test_a_second_pe_of_the_same_number_is_refused(native):
 def test_a_pe_that_never_comes_is_said(native):
     done = native.run("life_absent", "fault")
 
-    assert done.status == [86, 0]
+    assert done.status == [0, 86]
+    assert done.faults[0]["pe"] == "1"
     assert "not all of the 2 PEs came" in done.faults[0]["text"]
     assert "(1 did)" in done.faults[0]["text"]
 

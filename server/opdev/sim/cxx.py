@@ -75,7 +75,7 @@ def _include_flags(place: _Place, command: Command) -> list[str]:
 def _compile(compiler: str, place: _Place, command: Command, source: str, made: str) -> int:
     standard = [] if any(flag.startswith("-std=") for flag in command.flags) else ["-std=gnu++17"]
     device = command.device or source.endswith((".asc", ".cce"))
-    prelude = ["-include", "kernel_operator.h"] if device else []
+    prelude = [*command.chip, "-include", "kernel_operator.h"] if device else []
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
         [compiler, *standard, *_include_flags(place, command), *prelude, *command.flags, *command.defines, *command.dependencies,
@@ -88,12 +88,13 @@ def _compile(compiler: str, place: _Place, command: Command, source: str, made: 
         sys.stderr.write(missing_header(said))
         return done.returncode
     from opdev.sim.names import public_names
-    from opdev.sim.rewrite import rewrite
+    from opdev.sim.rewrite import cube_only, rewrite
 
     family = public_names()
     unit = rewrite(done.stdout, lambda path: _system(path) or place.owns(path), place.names, family)
-    if unit.missing:
-        for one in unit.missing:
+    missing = [*unit.missing, *(cube_only(source, Path(source).read_bytes()) if device else ())]
+    if missing:
+        for one in missing:
             sys.stderr.write(missing_name(one, place.names))
         return 1
     flags = [*standard, *command.flags, "-Wno-attributes", "-Wno-unknown-pragmas"]

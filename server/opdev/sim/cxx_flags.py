@@ -12,6 +12,10 @@ _INCLUDES = ("-I", "-isystem", "-iquote", "-idirafter")
 _DEPENDENCIES = ("-MF", "-MT", "-MQ")
 _DEVICE_MODES = ("-xcce", "-xasc")
 _CCE_SWITCHES = ("--cce-", "-cce-", "--npu-arch", "--aicore-", "-fcce-")
+# What bisheng defines when it compiles for the vector cores of a chip: kernels are guarded by it.
+_CHIP_220 = ("-D__DAV_C220_VEC__", "-D__NPU_ARCH__=2201")
+_CHIP_310 = ("-D__DAV_C310_VEC__", "-D__NPU_ARCH__=3510")
+_OF_310 = ("c310", "3510", "Ascend950")
 
 
 @dataclass
@@ -19,6 +23,7 @@ class Command:
     """One call of the compiler, bisheng's own flags gone.  ``rest`` are queries like ``--version``."""
 
     device: bool = False
+    chip: tuple[str, ...] = _CHIP_220
     compile_only: bool = False
     preprocess_only: bool = False
     output: str = ""
@@ -111,6 +116,8 @@ def _bisheng(arg: str, queue: list[str], command: Command) -> bool:
             pass
     elif not arg.startswith(_CCE_SWITCHES):
         return False
+    elif any(word in arg for word in _OF_310):
+        command.chip = _CHIP_310
     return True
 
 

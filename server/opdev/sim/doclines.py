@@ -38,7 +38,7 @@ _ATOMICS = (
     "An atomic on the PE's memory; fetch and swap forms return the old value.",
 )
 _MANY: Mapping[str, tuple[str, str]] = {
-    "OPDEV_SIM_TYPED": _MOVES, "OPDEV_SIM_WIDE": _MOVES, "OPDEV_SIM_BULK": _MOVES, "OPDEV_SIM_WAITS": _WAITS,
+    "OPDEV_SIM_TYPED": _MOVES, "OPDEV_SIM_WIDE": _MOVES, "OPDEV_SIM_BULK": _MOVES, "OPDEV_SIM_WAITS": _WAITS, "OPDEV_SIM_HOST_WAITS": _WAITS,
     "OPDEV_SIM_MTE_LOCAL": (
         "MTE 非阻塞传输：put 从 UB 写到目标 PE，get 从目标 PE 读入 UB；由 quiet、栅栏或 MTE3 事件完成。",
         "Non-blocking MTE transfer: put from UB to the PE, get from the PE into UB; quiet, a barrier or an MTE3 event completes it.",

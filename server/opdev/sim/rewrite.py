@@ -35,10 +35,14 @@ _RATIO = re.compile(
     rb"core_ratio\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)|__mix__\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)|__vector__|__cube__"
 )
 _TWO_KINDS = re.compile(rb"\b(?:ASCEND_IS_AIC|ASCEND_IS_NOT_AIV|g_coreType|CrossCoreSetFlag|CrossCoreWaitFlag)\b")
-# Calls of other CANN libraries, and what only their compiler knows: nobody else's names begin like this.
+# Calls of other CANN libraries and of SHMEM's insides, and what only their compiler knows: nobody else's names begin
+# like this.
 _FOREIGN = re.compile(
-    rb"\bAscendC::(?:\w+::)*(?P<ascendc>[A-Za-z_]\w*)|(?<![\w.>:])(?P<plain>(?:acl(?:rt|mdl|nn|op|prof)?[A-Z]|Hccl)\w*(?=\s*\()"
+    rb"\bAscendC::(?:\w+::)*(?P<ascendc>[A-Za-z_]\w*)|(?<![\w.>:])(?P<plain>(?:acl(?:rt|mdl|nn|op|prof)?[A-Z]|aclshmemi_|Hccl)\w*(?=\s*[<(])"
     rb"|ACL_\w+|__(?:cbuf|ca|cb|cc|fbuf|simt_vf|simt_callee)__)(?!\w)"
+)
+_CUBE_ONLY = re.compile(
+    rb"^[ \t]*#[ \t]*(?:el)?if(?![^\n]*__DAV_\w+_VEC__)[^\n]*?(?P<name>__DAV_\w+_CUBE__)", re.MULTILINE
 )
 # Names by themselves, which count when they are known to be public ones.
 _WORD = re.compile(rb"(?<![\w.>:])(?P<plain>(?:aclshmem|shmem|ACLSHMEM)\w+|[A-Z]\w+(?=\s*[<(]))")
@@ -279,6 +283,17 @@ def _missing(file: File, runs: list[_Run], known: frozenset[str], family: frozen
         if (run.path, line, name) not in told:
             told.add((run.path, line, name))
             yield Missing(run.path, line, column, name)
+
+
+def cube_only(path: str, text: bytes) -> Iterator[Missing]:
+    """Directives that choose code for cube cores: a file is compiled once, as for vector cores.
+
+    Without a word a cube core would run the vector cores' half.
+    """
+    for match in _CUBE_ONLY.finditer(text):
+        at = match.start("name")
+        line = text.count(b"\n", 0, at)
+        yield Missing(path, line + 1, at - (text.rfind(b"\n", 0, at) + 1) + 1, match["name"].decode())
 
 
 def _in_define(code: bytes, at: int) -> bool:

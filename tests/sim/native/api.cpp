@@ -92,6 +92,13 @@ CASE(signals)
         size_t found[2];
         REQUIRE(aclshmem_int32_test_some(flag, 2, found, nullptr, ACLSHMEM_CMP_NE, 0) == 2 && found[1] == 1);
     });
+    // On the host results come through a pointer.
+    size_t where = 0;
+    aclshmem_int32_wait_until_any(flag, 2, nullptr, ACLSHMEM_CMP_EQ, 6, &where);
+    REQUIRE(where == 1);
+    size_t both[2];
+    aclshmem_int32_test_some(flag, 2, both, nullptr, ACLSHMEM_CMP_NE, 0, &where);
+    REQUIRE(where == 2 && both[1] == 1);
     aclshmem_barrier_all();
     aclshmem_free(flag);
     aclshmem_free(x);
@@ -153,6 +160,20 @@ CASE(teams)
     } else {
         run(here, 4, [=] { aclshmem_barrier(even); });
     }
+    // Calls over RDMA want the record of a team, with the default scratch or one of the caller's.
+    run(here, 1, [=] {
+        auto *ub = opdev_sim::ub<uint8_t *>(0);
+        aclshmemx_roce_barrier_all(ub, EVENT_ID0);
+        aclshmemx_roce_sync_all(ub, EVENT_ID0);
+        aclshmemx_team_t *world = aclshmemi_get_state()->team_pools[ACLSHMEM_TEAM_WORLD];
+        REQUIRE(world->size == here.n && world->mype == here.pe && world->team_idx == ACLSHMEM_TEAM_WORLD);
+        REQUIRE(aclshmemx_roce_team_sync(world) == 0 && aclshmemx_roce_sync(world, ub, EVENT_ID0) == 0);
+        if (even == ACLSHMEM_TEAM_INVALID) return;
+        aclshmemx_team_t *team = aclshmemi_get_state()->team_pools[even];
+        REQUIRE(team->start == 0 && team->stride == 2 && team->size == (here.n + 1) / 2 && team->mype == here.pe / 2);
+        REQUIRE(team->pe_mapping[1] == 2 && team->pe_mapping[ACLSHMEM_MAX_PES + 2] == 1 && team->pe_mapping[ACLSHMEM_MAX_PES + 1] == -1);
+        REQUIRE(aclshmemx_roce_barrier(team) == 0 && aclshmemx_roce_barrier(team, ub, EVENT_ID0) == 0);
+    });
     aclshmem_team_t row = 0;
     aclshmem_team_t column = 0;
     REQUIRE(aclshmem_team_split_2d(ACLSHMEM_TEAM_WORLD, 2, &row, &column) == 0);

@@ -38,6 +38,21 @@ CASE(life_again)
     }
 }
 
+// One instance at a time, of any number.
+CASE(life_instances)
+{
+    for (uint64_t instance : {3, 5}) {
+        aclshmemx_init_attr_t a = attributes(here, here.pe);
+        a.instance_id = instance;
+        REQUIRE(aclshmemx_init_attr(ACLSHMEMX_INIT_WITH_DEFAULT, &a) == 0);
+        run(here, 1, [=] { REQUIRE(aclshmemx_instance_ctx_set(instance) == 0); });
+        REQUIRE(aclshmemx_finalize(instance + 1) != 0);
+        a.instance_id = instance + 1;
+        if (here.faulty) aclshmemx_init_attr(ACLSHMEMX_INIT_WITH_DEFAULT, &a);
+        REQUIRE(aclshmemx_finalize(instance) == 0);
+    }
+}
+
 CASE(life_bad_attributes)
 {
     aclshmemx_init_attr_t a = attributes(here, here.n);
@@ -80,7 +95,7 @@ CASE(life_other_heap)
 
 CASE(life_absent)
 {
-    if (here.faulty && here.pe == 1) return;
+    if (here.faulty && here.pe == 0) return;
     aclshmemx_init_attr_t a = attributes(here, here.pe);
     a.option_attr.shm_init_timeout = 1;
     REQUIRE(aclshmemx_init_attr(ACLSHMEMX_INIT_WITH_DEFAULT, &a) == 0);

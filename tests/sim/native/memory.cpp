@@ -60,6 +60,14 @@ CASE(heap_freed)
     aclshmem_free(y);
 }
 
+// So far past the end that no allocation holds it: the one before is named.
+CASE(heap_far)
+{
+    auto *x = symmetric<float>(64);
+    run(here, 1, [=] { aclshmem_float_p(x + (here.faulty ? 500000 : 63), 1, here.pe); });
+    aclshmem_free(x);
+}
+
 CASE(gm_bounds)
 {
     auto *x = symmetric<float>(256);

@@ -135,6 +135,44 @@ CASE(source_changed)
     aclshmem_free(x);
 }
 
+// A put by way of UB stores from it until it is complete: the next one may not load into the same bytes before.
+CASE(way_loaded_again)
+{
+    auto *x = symmetric<float>(128);
+    auto *y = device<float>(128);
+    for (int i = 0; i < 128; i++) y[i] = i;
+    run(here, 1, [=] {
+        auto *ub = opdev_sim::ub<float *>(1024);
+        aclshmemx_mte_put_nbi(x, y, ub, 4096, 40, here.pe, EVENT_ID0);
+        // What the first one used ends before this: 160 bytes of the 4096 it was offered.
+        aclshmemx_mte_put_nbi(x + 40, y + 40, ub + 40, 4096, 24, here.pe, EVENT_ID0);
+        if (!here.faulty) {
+            SetFlag<HardEvent::MTE3_MTE2>(EVENT_ID0);
+            WaitFlag<HardEvent::MTE3_MTE2>(EVENT_ID0);
+        }
+        aclshmemx_mte_put_nbi(x + 64, y + 64, ub, 4096, 64, here.pe, EVENT_ID0);
+    });
+    for (int i = 0; i < 128; i++) REQUIRE(x[i] == static_cast<float>(i));
+    aclrtFree(y);
+    aclshmem_free(x);
+}
+
+CASE(way_filled_by_get)
+{
+    auto *x = symmetric<float>(128);
+    auto *y = device<float>(128);
+    run(here, 1, [=] {
+        auto *ub = opdev_sim::ub<float *>(1024);
+        non_contiguous_copy_param rows{4, 9, 16, 16};
+        aclshmemx_mte_put_nbi(x, y, ub, 4096, rows, here.pe, EVENT_ID0);
+        if (!here.faulty) aclshmem_quiet();
+        // Rows of 36 bytes stand 64 bytes apart in UB: this is the last one.
+        aclshmemx_mte_get_nbi(ub + 48, x + 64, 8, here.pe, EVENT_ID1);
+    });
+    aclrtFree(y);
+    aclshmem_free(x);
+}
+
 // Gaps between rows are nobody's: reading them while the rows are pending is fine, reading a row is not.
 CASE(strided_gap)
 {

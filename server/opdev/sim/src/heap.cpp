@@ -197,8 +197,15 @@ void check_symmetric(const uint8_t *p, int of, uint64_t bytes, const char *what,
     const Allocation *a = symmetric_at(offset, &begin);
     if (a == nullptr) {
         if (!checked(kind::not_symmetric)) return;
-        fault(kind::not_symmetric, at, "%s: the address lies in the symmetric heap of PE %d, but in no live allocation (freed?)",
-              "%s：该地址在 PE %d 的对称堆内，但不属于任何有效分配（已释放？）", what, of);
+        auto next = symmetric.upper_bound(offset);
+        if (next == symmetric.begin())
+            fault(kind::not_symmetric, at, "%s: the address lies in the symmetric heap of PE %d, but in no live allocation (freed?)",
+                  "%s：该地址在 PE %d 的对称堆内，但不属于任何有效分配（已释放？）", what, of);
+        auto &[place, before] = *std::prev(next);
+        fault(kind::not_symmetric, at, "%s: the address lies in the symmetric heap of PE %d, but in no live allocation: it is %llu bytes past the end of the %llu bytes allocated at %s:%d (or in a freed block)",
+              "%s：该地址在 PE %d 的对称堆内，但不属于任何有效分配：超出末尾 %llu 字节，前面一块有 %llu 字节，分配于 %s:%d（或该块已释放）", what, of,
+              static_cast<unsigned long long>(offset - place - before.size), static_cast<unsigned long long>(before.size),
+              before.at.file != nullptr ? base_name(before.at.file) : "-", before.at.line);
     }
     if (offset + bytes <= begin + a->size || !checked(kind::heap_bounds)) return;
     fault(kind::heap_bounds, at, "%s: %llu bytes from offset %llu go past the %llu bytes allocated at %s:%d",

@@ -51,7 +51,9 @@ int aclshmemx_init_attr(aclshmemx_bootstrap_t mode, aclshmemx_init_attr_t *a, Si
     if (a->n_pes > max_pes)
         fault(kind::unsupported, at, "%d PEs: the stand-in runs at most %d", "%d 个 PE：模拟环境最多支持 %d 个", a->n_pes, max_pes);
     if (world.session)
-        fault(kind::unsupported, at, "aclshmemx_init_attr a second time: the stand-in has one instance a process", "重复调用 aclshmemx_init_attr：模拟环境每个进程只支持一个实例");
+        fault(kind::unsupported, at, "not in the stand-in: instance %llu beside instance %llu: it has one instance a process at a time (finalize the first one before)",
+              "not in the stand-in：实例 %llu 与实例 %llu 同时存在，模拟环境每个进程同一时间只支持一个实例（应先结束前一个）",
+              static_cast<unsigned long long>(a->instance_id), static_cast<unsigned long long>(world.instance));
     unsigned bits = static_cast<unsigned>(a->option_attr.data_op_engine_type);
     world.default_engine = (bits & ACLSHMEM_DATA_OP_MTE) != 0 || bits == 0 ? mte
                            : (bits & ACLSHMEM_DATA_OP_SDMA) != 0           ? sdma
@@ -62,6 +64,7 @@ int aclshmemx_init_attr(aclshmemx_bootstrap_t mode, aclshmemx_init_attr_t *a, Si
     if (!join_session(session_name(mode, *a).c_str(), a->my_pe, a->n_pes, a->local_mem_size,
                       static_cast<int>(seconds) < limit ? static_cast<int>(seconds) : limit))
         return ACLSHMEM_SMEM_ERROR;
+    world.instance = a->instance_id;
     pe_barrier(control_team, "aclshmemx_init_attr", at);
     return ACLSHMEM_SUCCESS;
 }
@@ -104,10 +107,17 @@ int aclshmem_finalize(Site at)
     leave_session();
     return ACLSHMEM_SUCCESS;
 }
-int aclshmemx_finalize(uint64_t, Site at) { return aclshmem_finalize(at); }
+int aclshmemx_finalize(uint64_t instance, Site at)
+{
+    return world.session && instance != world.instance ? ACLSHMEM_INVALID_PARAM : aclshmem_finalize(at);
+}
 int aclshmemx_instance_ctx_set(uint64_t instance, Site at)
 {
-    if (instance != 0) fault(kind::unsupported, at, "instance %llu: the stand-in has instance 0 alone", "实例 %llu：模拟环境只有实例 0", static_cast<unsigned long long>(instance));
+    uint64_t there = world.session ? world.instance : 0;
+    if (instance != there)
+        fault(kind::unsupported, at, "not in the stand-in: instance %llu beside instance %llu: it has one instance a process at a time",
+              "not in the stand-in：实例 %llu 与实例 %llu 同时存在，模拟环境每个进程同一时间只支持一个实例", static_cast<unsigned long long>(instance),
+              static_cast<unsigned long long>(there));
     return ACLSHMEM_SUCCESS;
 }
 void aclshmem_global_exit(int status)

@@ -93,6 +93,23 @@ void finish(Transfer &t)
     written(t.dst, span(t.rows.rows, t.rows.length, t.rows.dst_stride));
 }
 
+// Nothing may be loaded into UB that a pending transfer of this block still stores from.  Plain stores of the scalar unit
+// are seen later, by the checksum of what was there.
+void check_load(const uint8_t *p, uint64_t bytes, const char *what, Site at)
+{
+    if (p == nullptr || bytes == 0 || own.empty() || !checked(kind::source_changed)) return;
+    for (const Transfer &t : own) {
+        bool way = t.rows.by_way_of != nullptr;
+        if (t.engine != mte || (!way && !in_ub(t.src))) continue;
+        auto from = way ? static_cast<const uint8_t *>(t.rows.by_way_of) : t.src;
+        uint64_t length = way ? t.rows.way_bytes : span(t.rows.rows, t.rows.length, t.rows.src_stride);
+        if (p >= from + length || from >= p + bytes) continue;
+        fault(kind::source_changed, at, "%s loads into UB that %s (%s:%d) may still be storing from: wait for its MTE3 event (MTE3_MTE2), or call quiet first",
+              "%s 把数据读入 UB，而 %s（%s:%d）可能仍在从这段 UB 写出：应先等待 MTE3 事件（MTE3_MTE2）或调用 quiet", what, t.what,
+              t.at.file != nullptr ? base_name(t.at.file) : "-", t.at.line);
+    }
+}
+
 // Finishes those that match, in order, and forgets them.
 void sweep(std::vector<Transfer> &list, unsigned engines, uint64_t until, int peer)
 {
@@ -119,8 +136,12 @@ void issue(Engine engine, void *dst, const void *src, Rows rows, int peer, const
     if (rows.rows == 0 || rows.length == 0) return;
     world.control->moves.fetch_add(1);
     bool from_ub = in_ub(src);
-    if (!from_ub)
+    if (!from_ub) {
         for (uint64_t i = 0; i < rows.rows; i++) check_read(static_cast<const uint8_t *>(src) + i * rows.src_stride, rows.length, what, at);
+        check_load(static_cast<const uint8_t *>(rows.by_way_of), rows.way_bytes, what, at);
+    } else {
+        rows.by_way_of = nullptr;
+    }
     Transfer t;
     t.id = ++issued;
     t.engine = engine;
@@ -161,6 +182,7 @@ void move(void *dst, const void *src, Rows rows, const char *what, Site at)
     if (!in_ub(src))
         for (uint64_t i = 0; i < rows.rows; i++) check_read(static_cast<const uint8_t *>(src) + i * rows.src_stride, rows.length, what, at);
     bool to_ub = in_ub(dst);
+    if (to_ub) check_load(static_cast<const uint8_t *>(dst), span(rows.rows, rows.length, rows.dst_stride), what, at);
     move_rows(static_cast<uint8_t *>(dst), static_cast<const uint8_t *>(src), rows, to_ub ? AtomicOp::none : b.atomic, b.atomic_type);
     if (!to_ub) written(dst, span(rows.rows, rows.length, rows.dst_stride));
 }

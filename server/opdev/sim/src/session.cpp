@@ -49,6 +49,8 @@ int make_memory(uint64_t bytes)
 [[noreturn]] void refuse(const Meeting &meeting, const char *name, int pe, int pes, uint64_t heap_bytes, int seconds)
 {
     const Hello &o = meeting.other;
+    world.pe = pe;  // whose lines these are
+    int present = meeting.present < 1 ? 1 : meeting.present;
     switch (meeting.met) {
         case Met::taken:
             fault(kind::endpoint, {}, "PE %d is already there (process %d) at endpoint %s: two runs use one endpoint; give each its own OPDEV_SIM_RUN or port",
@@ -62,7 +64,7 @@ int make_memory(uint64_t bytes)
                   static_cast<unsigned long long>(heap_bytes), o.pe, static_cast<unsigned long long>(o.heap_bytes));
         default:
             fault(kind::timeout, {}, "aclshmemx_init_attr: not all of the %d PEs came to endpoint %s within %d s (%d did)",
-                  "aclshmemx_init_attr：%d 个 PE 未在端点 %s 到齐（限 %d 秒，已到 %d 个）", pes, name, seconds, meeting.present);
+                  "aclshmemx_init_attr：%d 个 PE 未在端点 %s 到齐（限 %d 秒，已到 %d 个）", pes, name, seconds, present);
     }
 }
 
@@ -116,6 +118,7 @@ __attribute__((constructor)) void live_alone()
     world.pes = 1;
     world.fd = -1;
     world.session = false;
+    world.instance = 0;
     world.lazy = strcmp(environment("OPDEV_SIM_NBI", "now"), "lazy") == 0;
     world.gate = strcmp(environment("OPDEV_SIM_GATE", "on"), "off") != 0;
 }

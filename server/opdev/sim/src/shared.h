@@ -137,6 +137,7 @@ struct World {
     bool lazy = false;
     bool gate = true;
     unsigned default_engine = mte;
+    uint64_t instance = 0;      // the id init was given
 };
 extern World world;
 

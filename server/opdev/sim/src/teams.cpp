@@ -1,6 +1,9 @@
 // Teams.  A team has one entry in the control block, the same on all its members, found by what it consists of: the
 // split is collective over the parent, so all PEs see the same sequence of them.
 
+#include <memory>
+#include <mutex>
+
 #include "opdev_sim/launch.h"
 #include "shared.h"
 #include "shmem.h"
@@ -133,4 +136,40 @@ int aclshmem_team_get_config(aclshmem_team_t team, aclshmem_team_config_t *confi
     if (find(team) == nullptr || config == nullptr) return ACLSHMEM_INVALID_PARAM;
     *config = aclshmem_team_config_t{};
     return ACLSHMEM_SUCCESS;
+}
+
+// The record is written once for a team: a kernel keeps the pointer while others ask.
+aclshmem_device_host_state_t *aclshmemi_get_state()
+{
+    static std::mutex lock;
+    static std::unique_ptr<aclshmemx_team_t> records[max_teams];
+    static aclshmem_device_host_state_t state{};
+    std::lock_guard<std::mutex> guard(lock);
+    state.mype = world.pe;
+    state.npes = world.pes;
+    for (int i = 0; i < control_team; i++) {
+        const Team *t = find(i);
+        int own = t != nullptr ? number_in(*t, world.pe) : -1;
+        if (own < 0) {
+            state.team_pools[i] = nullptr;
+            continue;
+        }
+        auto &record = records[i];
+        if (record == nullptr) record = std::make_unique<aclshmemx_team_t>();
+        if (record->size != t->size || record->start != t->start || record->stride != t->stride || record->mype != own) {
+            record->mype = own;
+            record->start = t->start;
+            record->stride = t->stride;
+            record->size = t->size;
+            record->team_idx = i;
+            for (int pe = 0; pe < ACLSHMEM_MAX_PES; pe++) record->pe_mapping[ACLSHMEM_MAX_PES + pe] = -1;
+            for (int pe = 0; pe < t->size; pe++) {
+                int in_world = t->start + pe * t->stride;
+                record->pe_mapping[pe] = in_world;
+                record->pe_mapping[ACLSHMEM_MAX_PES + in_world] = pe;
+            }
+        }
+        state.team_pools[i] = record.get();
+    }
+    return &state;
 }

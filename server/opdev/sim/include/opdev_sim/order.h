@@ -24,6 +24,9 @@ struct Rows {
     uint64_t length = 0;
     uint64_t dst_stride = 0;
     uint64_t src_stride = 0;
+    // The UB an MTE transfer from GM to GM goes through: loaded at once, stored from until the transfer is complete.
+    const void *by_way_of = nullptr;
+    uint64_t way_bytes = 0;
 };
 
 // The engine of calls that leave the choice to the library: what data_op_engine_type of init asked for.

@@ -139,6 +139,7 @@ template <class T>
 inline void aclshmemx_cmo_nbi(const AscendC::GlobalTensor<T> &, uint32_t, ACLSHMEMCMOTYPE, const AscendC::LocalTensor<T> &, uint32_t)
 {
 }
+// Each with the default scratch, and with one of the caller's.
 /// 走 RDMA 的全体栅栏。
 /// World barrier over RDMA.
 inline void aclshmemx_roce_barrier_all(opdev_sim::Site at = opdev_sim::here())
@@ -146,11 +147,27 @@ inline void aclshmemx_roce_barrier_all(opdev_sim::Site at = opdev_sim::here())
     opdev_sim::complete(opdev_sim::mte | opdev_sim::rdma);
     opdev_sim::pe_barrier(ACLSHMEM_TEAM_WORLD, "aclshmemx_roce_barrier_all", at);
 }
+/// 走 RDMA 的全体栅栏。
+/// World barrier over RDMA.
+template <class T>
+inline void aclshmemx_roce_barrier_all(T *buf, uint32_t, opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::check_scratch(buf, 128, 128, 32, "aclshmemx_roce_barrier_all", at);
+    aclshmemx_roce_barrier_all(at);
+}
 /// 走 RDMA 的全体同步。
 /// World sync over RDMA.
 inline void aclshmemx_roce_sync_all(opdev_sim::Site at = opdev_sim::here())
 {
     opdev_sim::pe_barrier(ACLSHMEM_TEAM_WORLD, "aclshmemx_roce_sync_all", at);
+}
+/// 走 RDMA 的全体同步。
+/// World sync over RDMA.
+template <class T>
+inline void aclshmemx_roce_sync_all(T *buf, uint32_t, opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::check_scratch(buf, 128, 128, 32, "aclshmemx_roce_sync_all", at);
+    aclshmemx_roce_sync_all(at);
 }
 /// 走 RDMA 的 team 栅栏（先 quiet 再同步），返回 int。
 /// Team barrier over RDMA (quiet then sync); returns int.
@@ -160,12 +177,28 @@ inline int aclshmemx_roce_barrier(aclshmemx_team_t *team, opdev_sim::Site at = o
     opdev_sim::pe_barrier(team->team_idx, "aclshmemx_roce_barrier", at);
     return ACLSHMEM_SUCCESS;
 }
+/// 走 RDMA 的 team 栅栏（先 quiet 再同步），返回 int。
+/// Team barrier over RDMA (quiet then sync); returns int.
+template <class T>
+inline int aclshmemx_roce_barrier(aclshmemx_team_t *team, T *buf, uint32_t, opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::check_scratch(buf, 128, 128, 32, "aclshmemx_roce_barrier", at);
+    return aclshmemx_roce_barrier(team, at);
+}
 /// 走 RDMA 的 team 同步，返回 int。
 /// Team sync over RDMA; returns int.
 inline int aclshmemx_roce_team_sync(aclshmemx_team_t *team, opdev_sim::Site at = opdev_sim::here())
 {
     opdev_sim::pe_barrier(team->team_idx, "aclshmemx_roce_team_sync", at);
     return ACLSHMEM_SUCCESS;
+}
+/// 走 RDMA 的 team 同步，返回 int。
+/// Team sync over RDMA; returns int.
+template <class T>
+inline int aclshmemx_roce_team_sync(aclshmemx_team_t *team, T *buf, uint32_t, opdev_sim::Site at = opdev_sim::here())
+{
+    opdev_sim::check_scratch(buf, 128, 128, 32, "aclshmemx_roce_team_sync", at);
+    return aclshmemx_roce_team_sync(team, at);
 }
 #define aclshmemx_roce_sync aclshmemx_roce_team_sync
 

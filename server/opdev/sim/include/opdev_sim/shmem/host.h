@@ -46,7 +46,7 @@ inline int32_t aclshmemx_set_extern_logger(void (*)(int, const char *)) { return
 /// 设置日志级别 0–3（debug/info/warn/error）。
 /// Sets log threshold: 0 debug, 1 info, 2 warn, 3 error.
 inline int32_t aclshmemx_set_log_level(int) { return 0; }
-// One instance per process.
+// One instance a process at a time.
 /// 核函数侧切换实例（需 MULTI_INSTANCE 宏），声明在 src 内。
 /// Kernel-side instance selection (needs MULTI_INSTANCE); declared in src, not in include.
 int aclshmemx_instance_ctx_set(uint64_t instance, opdev_sim::Site at = opdev_sim::here());
@@ -111,6 +111,7 @@ int aclshmem_team_pe_mapping(aclshmem_team_t team, int pe);
 /// 取回创建 team 时的配置。
 /// Reads back the config given when the team was made.
 int aclshmem_team_get_config(aclshmem_team_t team, aclshmem_team_config_t *config);
+aclshmem_device_host_state_t *aclshmemi_get_state();
 /// 本 PE 编号。
 /// Number of the calling PE.
 inline int aclshmem_my_pe() { return opdev_sim::my_pe(); }

@@ -8,30 +8,32 @@
                      opdev_sim::Site at = opdev_sim::here())                                                                           \
     {                                                                                                                                  \
         opdev_sim::check_scratch(buf, ub_size, 32, 32, #NAME, at);                                                                     \
-        opdev_sim::MOVE(opdev_sim::mte, dst, src, opdev_sim::one_row(uint64_t{elem_size} * sizeof(T)), pe, #NAME, at);                 \
+        opdev_sim::Rows rows = opdev_sim::one_row(uint64_t{elem_size} * sizeof(T));                                                    \
+        opdev_sim::MOVE(opdev_sim::mte, dst, src, opdev_sim::through(rows, buf, ub_size), pe, #NAME, at);                              \
     }                                                                                                                                  \
     template <class T>                                                                                                                 \
     inline void NAME(T *dst, T *src, T *buf, uint32_t ub_size, const non_contiguous_copy_param &copy_params, int pe, uint32_t,         \
                      opdev_sim::Site at = opdev_sim::here())                                                                           \
     {                                                                                                                                  \
         opdev_sim::check_scratch(buf, ub_size, 32, 32, #NAME, at);                                                                     \
-        opdev_sim::MOVE(opdev_sim::mte, dst, src, opdev_sim::rows_of(copy_params, sizeof(T)), pe, #NAME, at);                          \
+        opdev_sim::Rows rows = opdev_sim::rows_of(copy_params, sizeof(T));                                                             \
+        opdev_sim::MOVE(opdev_sim::mte, dst, src, opdev_sim::through(rows, buf, ub_size), pe, #NAME, at);                              \
     }                                                                                                                                  \
     template <class T>                                                                                                                 \
     inline void NAME(AscendC::GlobalTensor<T> dst, AscendC::GlobalTensor<T> src, AscendC::LocalTensor<T> buf, uint32_t elem_size,      \
                      int pe, uint32_t, opdev_sim::Site at = opdev_sim::here())                                                         \
     {                                                                                                                                  \
         opdev_sim::check_scratch(buf, 32, 32, #NAME, at);                                                                              \
-        opdev_sim::MOVE(opdev_sim::mte, dst.GetPhyAddr(), src.GetPhyAddr(), opdev_sim::one_row(uint64_t{elem_size} * sizeof(T)), pe,   \
-                        #NAME, at);                                                                                                    \
+        opdev_sim::Rows rows = opdev_sim::one_row(uint64_t{elem_size} * sizeof(T));                                                    \
+        opdev_sim::MOVE(opdev_sim::mte, dst.GetPhyAddr(), src.GetPhyAddr(), opdev_sim::through(rows, buf), pe, #NAME, at);             \
     }                                                                                                                                  \
     template <class T>                                                                                                                 \
     inline void NAME(AscendC::GlobalTensor<T> dst, AscendC::GlobalTensor<T> src, AscendC::LocalTensor<T> buf,                          \
                      const non_contiguous_copy_param &copy_params, int pe, uint32_t, opdev_sim::Site at = opdev_sim::here())           \
     {                                                                                                                                  \
         opdev_sim::check_scratch(buf, 32, 32, #NAME, at);                                                                              \
-        opdev_sim::MOVE(opdev_sim::mte, dst.GetPhyAddr(), src.GetPhyAddr(), opdev_sim::rows_of(copy_params, sizeof(T)), pe, #NAME,     \
-                        at);                                                                                                           \
+        opdev_sim::Rows rows = opdev_sim::rows_of(copy_params, sizeof(T));                                                             \
+        opdev_sim::MOVE(opdev_sim::mte, dst.GetPhyAddr(), src.GetPhyAddr(), opdev_sim::through(rows, buf), pe, #NAME, at);             \
     }                                                                                                                                  \
     template <class T>                                                                                                                 \
     inline void NAME(T *dst, T *src, uint32_t elem_size, int pe, uint32_t, opdev_sim::Site at = opdev_sim::here())                     \

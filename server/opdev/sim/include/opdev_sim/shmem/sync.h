@@ -161,6 +161,58 @@ inline bool anything_asked(const int *status, size_t n)
 OPDEV_SIM_TYPES(OPDEV_SIM_WAITS)
 #undef OPDEV_SIM_WAITS
 
+// On the host the result comes through a pointer.
+#define OPDEV_SIM_HOST_WAITS(N, T)                                                                                                     \
+    inline void aclshmem_##N##_wait_until_any(T *ivars, size_t n, const int *status, int cmp, T value, size_t *result,                 \
+                                              opdev_sim::Site at = opdev_sim::here())                                                  \
+    {                                                                                                                                  \
+        *result = aclshmem_##N##_wait_until_any(ivars, n, status, cmp, value, at);                                                     \
+    }                                                                                                                                  \
+    inline void aclshmem_##N##_wait_until_some(T *ivars, size_t n, size_t *indices, const int *status, int cmp, T value,               \
+                                               size_t *result, opdev_sim::Site at = opdev_sim::here())                                 \
+    {                                                                                                                                  \
+        *result = aclshmem_##N##_wait_until_some(ivars, n, indices, status, cmp, value, at);                                           \
+    }                                                                                                                                  \
+    inline void aclshmem_##N##_wait_until_any_vector(T *ivars, size_t n, const int *status, int cmp, T *values, size_t *result,        \
+                                                     opdev_sim::Site at = opdev_sim::here())                                           \
+    {                                                                                                                                  \
+        *result = aclshmem_##N##_wait_until_any_vector(ivars, n, status, cmp, values, at);                                             \
+    }                                                                                                                                  \
+    inline void aclshmem_##N##_wait_until_some_vector(T *ivars, size_t n, size_t *indices, const int *status, int cmp, T *values,      \
+                                                      size_t *result, opdev_sim::Site at = opdev_sim::here())                          \
+    {                                                                                                                                  \
+        *result = aclshmem_##N##_wait_until_some_vector(ivars, n, indices, status, cmp, values, at);                                   \
+    }                                                                                                                                  \
+    inline void aclshmem_##N##_test_any(T *ivars, size_t n, const int *status, int cmp, T value, size_t *result,                       \
+                                        opdev_sim::Site at = opdev_sim::here())                                                        \
+    {                                                                                                                                  \
+        *result = aclshmem_##N##_test_any(ivars, n, status, cmp, value, at);                                                           \
+    }                                                                                                                                  \
+    inline void aclshmem_##N##_test_some(T *ivars, size_t n, size_t *indices, const int *status, int cmp, T value, size_t *result,     \
+                                         opdev_sim::Site at = opdev_sim::here())                                                       \
+    {                                                                                                                                  \
+        *result = aclshmem_##N##_test_some(ivars, n, indices, status, cmp, value, at);                                                 \
+    }                                                                                                                                  \
+    inline void aclshmem_##N##_test_any_vector(T *ivars, size_t n, const int *status, int cmp, T *values, size_t *result,              \
+                                               opdev_sim::Site at = opdev_sim::here())                                                 \
+    {                                                                                                                                  \
+        *result = aclshmem_##N##_test_any_vector(ivars, n, status, cmp, values, at);                                                   \
+    }                                                                                                                                  \
+    inline void aclshmem_##N##_test_some_vector(T *ivars, size_t n, size_t *indices, const int *status, int cmp, T *values,            \
+                                                size_t *result, opdev_sim::Site at = opdev_sim::here())                                \
+    {                                                                                                                                  \
+        *result = aclshmem_##N##_test_some_vector(ivars, n, indices, status, cmp, values, at);                                         \
+    }                                                                                                                                  \
+    inline void aclshmem_##N##_test_all_vector(T *ivars, size_t n, const int *status, int cmp, T *values, int *result,                 \
+                                               opdev_sim::Site at = opdev_sim::here())                                                 \
+    {                                                                                                                                  \
+        *result = aclshmem_##N##_test_all_vector(ivars, n, status, cmp, values, at);                                                   \
+    }
+/// wait 等到条件成立，test 只看一次；all、any、some 指全部、任一、若干个元素。
+/// wait returns when the condition holds, test looks once; all, any and some say of how many elements.
+OPDEV_SIM_TYPES(OPDEV_SIM_HOST_WAITS)
+#undef OPDEV_SIM_HOST_WAITS
+
 // In the library quiet and fence are a barrier of the core's pipes: they drain MTE, no other engine.  On the host they
 // are not declared there.
 /// 等待本 PE 此前的操作完成（本版源码为全流水屏障加缓存刷新）。

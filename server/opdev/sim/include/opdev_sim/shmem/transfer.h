@@ -16,6 +16,20 @@ inline Rows rows_of(const non_contiguous_copy_param &c, uint64_t width)
     return {c.repeat, c.length * width, c.dst_ld * width, c.src_ld * width};
 }
 inline Rows one_row(uint64_t bytes) { return {1, bytes, bytes, bytes}; }
+// The same rows by way of a UB buffer, as far as they use it: a row begins on 32 bytes there.
+inline Rows through(Rows r, const void *buffer, uint64_t bytes)
+{
+    uint64_t used = r.rows == 1 ? r.length : r.rows * ((r.length + 31) / 32 * 32);
+    r.by_way_of = ub_address(reinterpret_cast<uint64_t>(buffer));
+    r.way_bytes = used < bytes ? used : bytes;
+    return r;
+}
+template <class T>
+Rows through(const Rows &r, const AscendC::LocalTensor<T> &buffer)
+{
+    uint64_t bytes = static_cast<uint64_t>(buffer.GetSize()) * sizeof(T);
+    return through(r, buffer.GetPhyAddr(), bytes == 0 ? ~0ull : bytes);
+}
 
 // A local address as kernels give it: global memory, or UB by pointer or offset.
 inline void *local(const void *p, uint64_t bytes, const char *what, Site at)

@@ -114,6 +114,14 @@ struct aclshmemx_team_t {
     aclshmem_team_config_t config;
     int32_t pe_mapping[2 * ACLSHMEM_MAX_PES];
 };
+// Internal in the library; calls that want a team's record leave kernels no other way to it.
+/// Host/Device 共享的库状态。
+/// Library state shared by host and device.
+struct aclshmem_device_host_state_t {
+    int mype;
+    int npes;
+    aclshmemx_team_t *team_pools[ACLSHMEM_MAX_TEAMS];  // nullptr where this PE is no member
+};
 /// 跨步拷贝描述。
 /// Strided copy description.
 struct non_contiguous_copy_param {
