@@ -164,18 +164,58 @@ def test_compare(files, capsys, a, b, status, word):
         (("compare", "slow.log"), "two sources"),
         (("show", "missing.log"), "missing.log: no such log"),
         (("show", "a/b"), "a/b: no such log"),
+        (("show", "other.txt"), "other.txt: no [PERF] or [BASELINE_PERF] line"),
+        (("compare", "slow.log", "other.txt"), "other.txt: no [PERF]"),
+        (("rounds", "--op", "nowhere"), "nowhere"),
+        (("report", "--op", "nowhere"), "nowhere"),
         (("show", "--op", "nowhere"), "nowhere"),
         (("show", "slow.log", "--csv", "no/such/folder/x.csv"), "no/such/folder/x.csv"),
     ],
 )
 def test_wrong_usage_says_what(files, capsys, argv, said):
+    (files / "other.txt").write_bytes(b"\xff\x00 PERF \xb2\xe2\xca\xd4\n" * 3)
     status, out, err = run(capsys, *argv, "--lang", "en")
 
     assert (status, out) == (2, "")
     assert said in err
 
 
-def test_a_spreadsheet_is_given_no_formula():
-    rows = to_csv(documents.document([log(launch(1000.0))], "=1+1")).split("\n")
+@pytest.mark.parametrize("name", ["=1+1", "+cmd|' /C calc'!A0", "-2", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "－1"])
+def test_a_spreadsheet_is_given_no_formula(name):
+    text = to_csv(documents.document([log(launch(1000.0))], name)).removeprefix("\ufeff")
+    for row in list(csv.reader(io.StringIO(text, newline="")))[1:]:
+        assert row[0] == "'" + name.translate({9: " ", 10: " ", 13: " "})
+        assert row[1] == "hardware"
+        assert all(not cell.startswith(("=", "+", "@", "\t")) for cell in row)
 
-    assert rows[1].startswith("'=1+1,hardware,")
+
+def test_a_spreadsheet_reads_chinese(files, capsys):
+    (files / "全聚合").mkdir()
+    (files / "slow.log").rename(files / "全聚合" / "慢.log")
+    assert run(capsys, "show", "全聚合/慢.log", "--csv", "x.csv")[0] == 0
+    data = (files / "x.csv").read_bytes()
+    assert data.startswith(b"\xef\xbb\xbfoperator,")
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+    assert {row["log"] for row in rows} == {"全聚合/慢.log"}
+    assert run(capsys, "show", "shmem.log", "--csv", "y.csv")[0] == 0
+    assert (files / "y.csv").read_bytes().startswith(b"operator,")
+
+
+def test_rounds_are_those_of_opdev_rounds(tmp_path, capsys, monkeypatch):
+    from opdev.runs.rounds import main as rounds_main
+
+    op = tmp_path / "custom-ops" / "demo"
+    (op / "docs").mkdir(parents=True)
+    (op / "CMakeLists.txt").write_text("project(demo)\n")
+    (op / "docs" / "design.md").write_text("# demo\n")
+    monkeypatch.chdir(op)
+    for words in (
+        ("--lang", "zh"),
+        ("--lang", "en", "--format", "json"),
+        ("--print-schema",),
+        ("--op", "nowhere", "--lang", "en"),
+    ):
+        found = run(capsys, "rounds", *words)
+        status = rounds_main(list(words))
+        shown = capsys.readouterr()
+        assert found == (status, shown.out, shown.err)

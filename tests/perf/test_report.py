@@ -114,7 +114,18 @@ def test_rounds_are_told_as_the_ledger_has_them():
     rows = [
         RoundRow(0, "起点", "-", "", "PASS", 90.0, 1300.0, None, None, "r0"),
         RoundRow(
-            1, "双缓冲", "keep", "", "PASS", 99.0, 1200.0, 10.0, 10.0, "r1", (("1.1", "双缓冲", "PASS", 1200.0, 99.0),)
+            1,
+            "双缓冲",
+            "keep",
+            "",
+            "PASS",
+            99.0,
+            1200.0,
+            10.0,
+            10.0,
+            "r1",
+            (("1.1", "双缓冲", "PASS", 1200.0, 99.0),),
+            104.2,
         ),
         RoundRow(2, "换引擎", "revert", "更慢", "FAIL", None, None, None, None, "r2"),
     ]
@@ -124,8 +135,8 @@ def test_rounds_are_told_as_the_ledger_has_them():
     assert [s.name for s in found.rounds[0].steps] == ["1.1"]
     shown = Tables("zh").rounds(rows).split("\n")
     assert [line.split() for line in shown[4:6]] == [
-        ["0", "起点", "90.00", "-", "-", "1300.00", "PASS", "-"],
-        ["1", "双缓冲", "99.00", "+10.0%", "+10.0%", "1200.00", "PASS", "keep"],
+        ["0", "起点", "90.00", "-", "-", "-", "1300.00", "PASS", "-"],
+        ["1", "双缓冲", "99.00", "+10.0%", "+10.0%", "104.2%", "1200.00", "PASS", "keep"],
     ]
     assert Tables("en").rounds([]) == ""
     assert "| 1 | 优化 | 双缓冲 | 1.1 | 99.00 | +10.0% | 1200.00 | keep |" in written(rounds=rows).text

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,11 +18,18 @@ COLUMNS = (
     "operator", "backend", "side", "tier", "case", "n_pes", "dtype", "count", "payload_bytes", "bus_factor", "peak_bandwidth_GBps",
     "launch", *TIMES, *MEANS, "api", "run", "log", "lines",
 )  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""The wide ones too: spreadsheets read them as the others."""
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+_MARK = "\ufeff"
 
 
 def to_csv(document: Mapping[str, Any]) -> str:
-    """A row of each launch used, and one of the medians of each group (``launch`` is ``median``); UTF-8 with header."""
+    """A row of each launch used, and one of the medians of each group (``launch`` is ``median``); with header.
+
+    A text with anything beyond ASCII (a Chinese name or path) begins with a byte-order mark: without one, spreadsheets on
+    a Chinese system take UTF-8 for GBK.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -37,14 +45,18 @@ def to_csv(document: Mapping[str, Any]) -> str:
         for name, values in [*rows, ("median", medians)]:
             row = [*head, name, *(values.get(m) for m in (*TIMES, *MEANS)), *tail]
             writer.writerow(["" if cell is None else _safe(cell) for cell in row])
-    return out.getvalue()
+    text = out.getvalue()
+    return text if text.isascii() else _MARK + text
 
 
 def _safe(cell: Any) -> Any:
-    """A text that a spreadsheet does not take for a formula; bytes without a point."""
+    """A text on one line that a spreadsheet does not take for a formula; bytes without a point."""
+    if isinstance(cell, str):
+        cell = _CONTROLS.sub(" ", cell)
+        return f"'{cell}" if cell.lstrip().startswith(_FORMULA) else cell
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
         return int(cell)
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return cell
 
 
 def to_trace(logs: Iterable[Log], operator: str = "") -> dict[str, Any]:

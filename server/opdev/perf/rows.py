@@ -22,3 +22,5 @@ class RoundRow:
     run: str
     steps: Sequence[tuple[str, str, str, float | None, float | None]] = ()
     """(step, change, correctness, e2e_us, kernel_bus)."""
+    vs_baseline: float | None = None
+    """The share of the baseline that was reached, in percent."""

@@ -65,11 +65,11 @@ class Tables:
         """The optimisation rounds, a row each; empty where there is none.  Figures of hardware only."""
         if not any(r.number for r in rows):
             return ""
-        header = ["Round", self._say("idea"), BUS, self._say("vs-first"), self._say("vs-kept"), "e2e_us", "Correctness", self._say("decision")]  # fmt: skip
+        header = ["Round", self._say("idea"), BUS, self._say("vs-first"), self._say("vs-kept"), self._say("vs-baseline"), "e2e_us", "Correctness", self._say("decision")]  # fmt: skip
         cells = [
             [
                 str(r.number), r.idea or "-", shown(r.bus) if r.bus is not None else "-", _signed(r.vs_first), _signed(r.vs_kept),
-                shown(r.e2e_us) if r.e2e_us is not None else "-", r.correctness, r.decision,
+                f"{r.vs_baseline:.1f}%" if r.vs_baseline is not None else "-", shown(r.e2e_us) if r.e2e_us is not None else "-", r.correctness, r.decision,
             ]
             for r in rows
         ]  # fmt: skip

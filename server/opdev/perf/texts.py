@@ -49,8 +49,8 @@ PROBLEMS: Mapping[str, tuple[str, str]] = {
 }  # fmt: skip
 _WORDS: Mapping[str, tuple[str, str]] = {
     "perf-help": (
-        "性能数据：查看、对比、写报告。退出码：0 正常（compare：达标或更快），1 compare 未达标或无法判断，2 用法有误。",
-        "Measurements: show, compare, report. Exit status: 0 (compare: met, or better), 1 compare found less or cannot tell, 2 usage.",
+        "性能数据：查看、对比、写报告、看轮次。退出码：0 正常（compare：达标或更快），1 compare 未达标或无法判断，2 用法有误。",
+        "Measurements: show, compare, report, rounds. Exit status: 0 (compare: met, or better), 1 compare found less or cannot tell, 2 usage.",
     ),
     "show-help": (
         "带宽、时延与对比表；可给运行编号或日志，默认是算子各项最近一次的测量。",
@@ -74,6 +74,14 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "output": ("写到别处（默认 docs/performance_report.md）", "another file (default: docs/performance_report.md)"),
     "check": ("只看报告是否最新，不写（不是最新时退出码 1）", "only say whether the report is up to date (exit status 1 where it is not)"),
     "two-sides": ("compare 需要 A 和 B 两个来源", "compare needs two sources, A and B"),
+    "rounds-help": (
+        "优化轮次：每轮与 Round 0、上一保留轮、基线相比（与 opdev rounds 相同）。",
+        "The optimisation rounds, each against round 0, the last one kept and the baseline (as `opdev rounds` has it).",
+    ),
+    "no-figures": (
+        "{path}：没有 [PERF] 或 [BASELINE_PERF] 行，也没有 cycle profile 的表：看是不是选错了日志，或程序没有打印",
+        "{path}: no [PERF] or [BASELINE_PERF] line and no cycle-profile table: another log was meant, or the program printed none",
+    ),
     "no-log": ("{path}：没有这个日志", "{path}: no such log"),
     "unreadable-log": ("{path} 读不了：{why}", "{path} cannot be read: {why}"),
     "no-frames": ("没有 cycle profile 的表，trace 是空的；设 SHMEM_CYCLE_PROF_PE=0 再运行一次", "there is no cycle-profile table and the trace is empty; run again with SHMEM_CYCLE_PROF_PE=0"),
@@ -101,6 +109,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "idea": ("机制改动", "change"),
     "vs-first": ("vs R0", "vs R0"),
     "vs-kept": ("vs 上轮保留", "vs kept"),
+    "vs-baseline": ("占基线", "of baseline"),
     "decision": ("决策", "decision"),
     "problems": ("日志里的问题", "Problems in the logs"),
     "sim-mark": ("模拟：CPU 模拟环境的时间，与真实 NPU 无关", "simulated: times of the CPU stand-in, they say nothing of an NPU"),

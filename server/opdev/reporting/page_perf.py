@@ -198,14 +198,18 @@ def rounds(found: Picture) -> list[str]:
         where = f"<code>{escape(row.retest.run)}</code>" if row.retest is not None and row.retest.run else "-"
         lines.append(
             f'<tr><td>{one.number}</td><td class="text">{escape(one.idea) or "-"}</td><td>{bilingual(both(_STATES[one.state]))}</td>'
-            f"<td>{escape(row.correctness.upper())}</td><td>{value}</td><td>{_signed(row.vs_first)}</td><td>{_signed(row.vs_kept)}</td><td>{where}</td></tr>"
+            f"<td>{escape(row.correctness.upper())}</td><td>{value}</td><td>{_signed(row.vs_first)}</td><td>{_signed(row.vs_kept)}</td><td>{_share(row.vs_baseline)}</td><td>{where}</td></tr>"
         )
     names = ("round", "idea", "state", "correctness")
     head = "".join(f'<th class="{"text" if name == "idea" else ""}">{bilingual(both(name))}</th>' for name in names)
-    head += f"<th>{BUS}</th><th>{bilingual(both('vs-first'))}</th><th>{bilingual(both('vs-kept'))}</th><th>{bilingual(both('run'))}</th>"
+    head += f"<th>{BUS}</th><th>{bilingual(both('vs-first'))}</th><th>{bilingual(both('vs-kept'))}</th><th>{bilingual(both('of-baseline'))}</th><th>{bilingual(both('run'))}</th>"
     table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     chart = bars(drawn, "GB/s")
     return [*out, f"<section>{chart}</section>" if chart else "", table]
+
+
+def _share(more: float | None) -> str:
+    return f"{(more + 1) * 100:.1f}%" if more is not None else "-"
 
 
 def _signed(share: float | None) -> str:

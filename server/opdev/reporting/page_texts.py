@@ -62,6 +62,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "correctness": ("正确性", "Correctness"),
     "vs-first": ("比 Round 0", "vs Round 0"),
     "vs-kept": ("比上一保留轮", "vs last kept"),
+    "of-baseline": ("占基线", "of the baseline"),
     "gates": ("门禁", "Gates"),
     "phase": ("阶段", "Phase"),
     "why": ("还差什么", "What keeps it closed"),

@@ -122,6 +122,7 @@ def _round(row: Row) -> RoundRow:
         e2e_us=real.value("e2e_us") if real is not None else None,
         vs_first=row.vs_first * 100 if row.vs_first is not None else None,
         vs_kept=row.vs_kept * 100 if row.vs_kept is not None else None,
+        vs_baseline=(row.vs_baseline + 1) * 100 if row.vs_baseline is not None else None,
         run=row.retest.run if row.retest is not None else "",
         steps=steps,
     )

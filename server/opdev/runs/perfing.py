@@ -65,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser(lang: Lang) -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="opdev perf", description=texts.say("perf-help", lang))
-    commands = p.add_subparsers(dest="command", required=True, metavar="show|compare|report")
+    commands = p.add_subparsers(dest="command", required=True, metavar="show|compare|report|rounds")
 
     def command(name: str, call: Callable[[argparse.Namespace, Lang], int]) -> argparse.ArgumentParser:
         text = texts.say(f"{name}-help", lang)
@@ -89,6 +89,9 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
     reported = command("report", _report)
     reported.add_argument("--output", metavar="FILE", help=texts.say("output", lang))
     reported.add_argument("--check", action="store_true", help=texts.say("check", lang))
+    listed = command("rounds", _rounds)
+    listed.add_argument("--format", choices=("text", "json"), default="text", help=say("format", lang))
+    listed.add_argument("--print-schema", action="store_true", help=texts.say("schema", lang))
     return p
 
 
@@ -99,9 +102,12 @@ def _gather(sources: Sequence[str], op: str | None) -> _Found:
     for word in sources:
         if word not in runs:
             try:
-                logs.append(read_file(word, named(word)))
+                log = read_file(word, named(word))
             except OSError as error:
                 raise _WrongError("unreadable-log", path=word, why=error.strerror or error) from error
+            if not (log.measurements or log.tables or log.problems):
+                raise _WrongError("no-figures", path=word)
+            logs.append(log)
     missing = next((w for w in runs if "/" in w or w.endswith((".log", ".txt"))), None)
     if missing is not None:
         raise _WrongError("no-log", path=missing)
@@ -164,6 +170,14 @@ def _compare(args: argparse.Namespace, lang: Lang) -> int:
 
 def _report(args: argparse.Namespace, lang: Lang) -> int:
     return report(args.op, args.output, check=args.check, lang=lang)
+
+
+def _rounds(args: argparse.Namespace, lang: Lang) -> int:
+    from opdev.runs.rounds import main as rounds_main
+
+    words = ["--format", args.format, "--lang", lang]
+    words += ["--op", args.op] if args.op else []
+    return rounds_main([*words, "--print-schema"] if args.print_schema else words)
 
 
 def _put(value: object) -> int:
