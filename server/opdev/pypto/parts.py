@@ -6,11 +6,15 @@ failures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from opdev.pypto.states import (
     MOST_CYCLES,
+    OPEN,
+    PARTS,
     RefusedError,
     State,
     damaged,
@@ -32,12 +36,33 @@ def active(state: State) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _wrong(what: tuple[str, str], status: str, todo: tuple[str, str]) -> RefusedError:
-    return RefusedError(
-        "wrong-status",
-        f"{what[0]} 是 {status}：{todo[0]}",
-        f"{what[1]} is {status}: {todo[1]}",
-    )
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A move of a part: the statuses it starts from, the one it leads to, what to do where it is in another."""
+
+    begins: frozenset[str]
+    to: str
+    todo: tuple[str, str]
+
+    def check(self, what: Sequence[str], status: str) -> None:
+        if status not in self.begins:
+            zh, en = (text.format(*what) for text in self.todo)
+            raise RefusedError("wrong-status", f"{what[0]} 是 {status}：{zh}", f"{what[1]} is {status}: {en}")
+
+
+_IDLE = ("只有在做的才能验收", "only what is worked on can be verified")
+_PHASE_STEPS: Mapping[str, _Step] = {
+    "start": _Step(PARTS - {"verified", "blocked"}, "in_progress", ("已验收的不用再做；受阻的要回退到更早的阶段（rollback）重新设计", "what is verified is done, and for what is blocked roll back and design it anew")),
+    "submit": _Step(_WORKING, "awaiting_verify", ("先 start-phase {0}", "`start-phase {1}` first")),
+    "complete": _Step(_STARTED, "verified", _IDLE),
+    "fail": _Step(_STARTED, "in_debug", ("没有在做，谈不上失败", "what is not worked on cannot fail")),
+}  # fmt: skip
+_MODULE_STEPS: Mapping[str, _Step] = {
+    "start": _Step(OPEN | {"blocked"}, "in_progress", ("只有没开始的或受阻的才能开始", "only one that is pending or blocked starts")),
+    "submit": _Step(_WORKING, "awaiting_verify", ("先 start-module {2}", "`start-module {2}` first")),
+    "complete": _Step(_STARTED, "verified", _IDLE),
+    "fail": _Step(PARTS - {"verified"}, "in_debug", ("已经验收", "it is accepted")),
+}  # fmt: skip
 
 
 def _phase(state: State, name: str) -> tuple[str, dict[str, Any] | None]:
@@ -63,58 +88,39 @@ def _put(state: State, name: str, entry: dict[str, Any], *, make_active: bool = 
     state["stage5_phases"] = block
 
 
-def _start_phase(state: State, name: str, _: _Told) -> None:
+def _move_phase(action: str, state: State, name: str, told: _Told) -> None:
+    step = _PHASE_STEPS[action]
     name, entry = _phase(state, name)
     busy = [n for n, e in phases(state).items() if n != name and e.get("status") == "in_progress"]
-    if busy:
+    if action == "start" and busy:
         raise RefusedError(
             "running",
             f"{'、'.join(busy)} 还在进行：先提交验证或完成它",
             f"{', '.join(busy)} is in progress: submit or complete it first",
         )
-    status = str((entry or {}).get("status", "pending"))
-    if status == "verified":
-        raise _wrong((name, name), status, ("已经验收，不用再做", "nothing is left to do"))
-    if status == "blocked":
-        raise _wrong((name, name), status, ("回退到更早的阶段（rollback）重新设计", "roll back and design it anew"))
-    made = {**(entry or {}), "status": "in_progress"}
-    made["cycles"] = integer(made.get("cycles")) or 0
-    _put(state, name, made)
-
-
-def _submit_phase(state: State, name: str, _: _Told) -> None:
-    name, entry = _phase(state, name)
-    status = str((entry or {}).get("status", "pending"))
-    if entry is None or status not in _WORKING:
-        raise _wrong((name, name), status, (f"先 start-phase {name}", f"`start-phase {name}` first"))
-    _put(state, name, {**entry, "status": "awaiting_verify"})
-
-
-def _complete_phase(state: State, name: str, told: _Told) -> None:
-    name, entry = _phase(state, name)
-    status = str((entry or {}).get("status", "pending"))
-    if entry is None or status not in _STARTED:
-        raise _wrong((name, name), status, ("只有在做的才能验收", "only what is worked on can be verified"))
+    step.check((name, name), str((entry or {}).get("status", "pending")))
+    made = {**(entry or {}), "status": step.to}
     was = active(state)
-    _put(state, name, {**entry, "status": "verified", "verified_at": told["now"]}, make_active=False)
-    if was == name:
+    if action == "start":
+        made["cycles"] = integer(made.get("cycles")) or 0
+    elif action == "complete":
+        made["verified_at"] = told["now"]
+    elif action == "fail":
+        made["cycles"] = cycles = (integer(made.get("cycles")) or 0) + 1
+        made["status"] = _failed(cycles, mapping(state, "stage5_phases").get("max_cycles_per_phase"))
+        if told["category"]:
+            made["failure_category"] = told["category"]
+        made["failing_module_boundary"] = told["boundary"]
+        if told["error"]:
+            made["last_error"] = told["error"]
+    _put(state, name, made, make_active=action != "complete")
+    if action == "complete" and was == name:
         state["stage5_phases"]["active_phase"] = None
 
 
-def _fail_phase(state: State, name: str, told: _Told) -> None:
-    name, entry = _phase(state, name)
-    status = str((entry or {}).get("status", "pending"))
-    if entry is None or status not in _STARTED:
-        raise _wrong((name, name), status, ("没有在做，谈不上失败", "what is not worked on cannot fail"))
-    cycles = (integer(entry.get("cycles")) or 0) + 1
-    limit = integer(mapping(state, "stage5_phases").get("max_cycles_per_phase"), 1) or MOST_CYCLES
-    made = {**entry, "status": "blocked" if cycles >= limit else "in_debug", "cycles": cycles}
-    if told["category"]:
-        made["failure_category"] = told["category"]
-    made["failing_module_boundary"] = told["boundary"]
-    if told["error"]:
-        made["last_error"] = told["error"]
-    _put(state, name, made)
+def _failed(cycles: int, limit: object) -> str:
+    """What a part that failed so often is now."""
+    return "blocked" if cycles >= (integer(limit, 1) or MOST_CYCLES) else "in_debug"
 
 
 def require_phases(state: State) -> None:
@@ -173,53 +179,20 @@ def _set(state: State, ledger: dict[str, Any], number: int, status: str) -> None
     state["stage4_modules"] = ledger
 
 
-def _start_module(state: State, number: int, _: _Told) -> None:
+def _move_module(action: str, state: State, number: int, told: _Told) -> None:
+    step = _MODULE_STEPS[action]
     ledger, status = _module(state, number)
-    if status not in ("pending", "not_started", "blocked"):
-        raise _wrong(
-            (f"模块 {number}", f"module {number}"),
-            status,
-            ("只有没开始的或受阻的才能开始", "only one that is pending or blocked starts"),
-        )
-    _set(state, ledger, number, "in_progress")
-
-
-def _submit_module(state: State, number: int, _: _Told) -> None:
-    ledger, status = _module(state, number)
-    if status not in _WORKING:
-        raise _wrong(
-            (f"模块 {number}", f"module {number}"),
-            status,
-            (f"先 start-module {number}", f"`start-module {number}` first"),
-        )
-    _set(state, ledger, number, "awaiting_verify")
-
-
-def _complete_module(state: State, number: int, _: _Told) -> None:
-    ledger, status = _module(state, number)
-    if status not in _STARTED:
-        raise _wrong(
-            (f"模块 {number}", f"module {number}"),
-            status,
-            ("只有在做的才能验收", "only what is worked on can be verified"),
-        )
-    _set(state, ledger, number, "verified")
-
-
-def _fail_module(state: State, number: int, told: _Told) -> None:
-    ledger, status = _module(state, number)
-    if status == "verified":
-        raise _wrong((f"模块 {number}", f"module {number}"), status, ("已经验收", "it is accepted"))
-    counts = dict(mapping(ledger, "module_retry_count"))
-    cycles = (integer(counts.get(str(number))) or 0) + 1
-    counts[str(number)] = cycles
-    ledger["module_retry_count"] = counts
-    limit = integer(ledger.get("max_cycles_per_module"), 1) or MOST_CYCLES
-    if told["error"]:
-        ledger["last_error"] = told["error"]
-    if told["category"]:
-        ledger["failure_category"] = told["category"]
-    _set(state, ledger, number, "blocked" if cycles >= limit else "in_debug")
+    step.check((f"模块 {number}", f"module {number}", str(number)), status)
+    status = step.to
+    if action == "fail":
+        counts = dict(mapping(ledger, "module_retry_count"))
+        counts[str(number)] = cycles = (integer(counts.get(str(number))) or 0) + 1
+        ledger["module_retry_count"] = counts
+        for key, given in (("last_error", told["error"]), ("failure_category", told["category"])):
+            if given:
+                ledger[key] = given
+        status = _failed(cycles, ledger.get("max_cycles_per_module"))
+    _set(state, ledger, number, status)
 
 
 def require_modules(state: State) -> None:
@@ -252,9 +225,8 @@ def emptied(state: State, target: int) -> None:
 
 
 PHASES: Mapping[str, Callable[[State, str, _Told], None]] = {
-    "start-phase": _start_phase, "submit-phase": _submit_phase, "complete-phase": _complete_phase, "fail-phase": _fail_phase,
-}  # fmt: skip
+    f"{action}-phase": partial(_move_phase, action) for action in _PHASE_STEPS
+}
 MODULES: Mapping[str, Callable[[State, int, _Told], None]] = {
-    "start-module": _start_module, "submit-module": _submit_module,
-    "complete-module": _complete_module, "fail-module": _fail_module,
-}  # fmt: skip
+    f"{action}-module": partial(_move_module, action) for action in _MODULE_STEPS
+}

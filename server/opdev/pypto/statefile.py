@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from opdev.atomic import write_bytes
+from opdev.pypto.patching import patched
 from opdev.pypto.states import RefusedError, State
 
 NAME = ".orchestrator_state.json"
@@ -74,9 +75,17 @@ def parsed(data: bytes, path: str) -> State:
 
 
 def write(root: str, state: State) -> None:
-    """Replace an operator's state; OSError leaves the old one."""
-    text = json.dumps(state, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    write_bytes(path_of(root), text.encode("utf-8", "surrogatepass"))
+    """Replace an operator's state, what did not change byte for byte as it was; OSError leaves the old one."""
+    path, mark = path_of(root), b""
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        text = json.dumps(state, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    else:
+        mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
+        text = patched(data.decode("utf-8-sig"), parsed(data, path), state)
+    write_bytes(path, mark + text.encode("utf-8", "surrogatepass"))
 
 
 @contextlib.contextmanager
