@@ -181,7 +181,7 @@ def test_a_run_is_stopped_by_command_and_gone_on_with(edit, held):
     ended(client, again, since)
     (record, before) = checked("opdev/runHistory", client.request("opdev/runHistory", {}))["runs"]
     assert (record["run"], record["resumeOf"], record["pes"]) == (again, run_id, 4)
-    assert before["state"] == "stopped"
+    assert (before["state"], before["phase"], before["step"]) == ("stopped", "3", "smoke")
 
 
 def test_compile_errors_come_move_and_go(edit, demo):

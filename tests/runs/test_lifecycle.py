@@ -72,7 +72,7 @@ def test_a_failing_build_is_told_with_its_first_error_and_where_it_leads(make):
     assert ended[0]["message"] == f"{op.root}/src/k.cpp:3:7: error: no such thing"
     assert of(found, "diagnosis")[0]["class"] == "compile"
     assert of(found, "phase-ended")[0]["route"] == "3"
-    assert run.status.now == "failed"
+    assert (run.status.now, run.status.phase, run.status.step) == ("failed", "3", "build")
 
 
 def test_exit_0_is_no_pass_without_a_verdict(make):
@@ -122,6 +122,7 @@ def test_stopping_asks_first_and_kills_what_does_not_listen(make, nobody):
     op = make(run=DEAF)
     started = op.start()
     (pid,) = running(op, "pid")
+    assert (started.run.status.phase, started.run.status.step) == ("3", "smoke")
 
     begun = time.monotonic()
     os.kill(started.process.pid, signal.SIGTERM)

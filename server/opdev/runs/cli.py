@@ -52,15 +52,17 @@ _CALLS = {
 
 def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:
     from opdev.phases.graph import NAMES, ORDER, phase_id
+    from opdev.phases.pypto_graph import stage_id
     from opdev.runs.executors import NAMES as EXECUTORS
+    from opdev.runs.pypto import NAMES as STAGE_NAMES
 
     def phase(text: str) -> str:
-        found = "all" if text == "all" else phase_id(text)
-        if found is None:
+        # Which of the two workflows' words it is hangs on the operator, which is looked for later.
+        if text != "all" and phase_id(text) is None and stage_id(text, "classic") is None and text not in STAGE_NAMES:
             raise argparse.ArgumentTypeError(
                 say("no-phase", lang, text=text, phases=", ".join(("all", *ORDER, *NAMES)))
             )
-        return found
+        return text
 
     def pes(text: str) -> tuple[int, ...]:
         words = [word.strip() for word in text.split(",")]
@@ -71,7 +73,12 @@ def _parser(command: str, lang: Lang) -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog=f"opdev {command}", description=say(f"{command}-help", lang))
     formats = ("text", "json") if command in ("runs", "doctor") else ("text", "jsonl")
     if command == "run":
-        p.add_argument("phase", type=phase, metavar="PHASE", help=f"{say('phase', lang)}: {', '.join((*ORDER, 'all'))}")
+        p.add_argument(
+            "phase",
+            type=phase,
+            metavar="PHASE",
+            help=f"{say('phase', lang)}: {', '.join((*ORDER, 'all'))}; PyPTO: verify",
+        )
         p.add_argument("--pes", type=pes, default=(), metavar="N[,N]", help=say("pes", lang))
         p.add_argument("--case", action="append", default=[], dest="cases", metavar="ID", help=say("case", lang))
         p.add_argument("--resume", action="store_true", help=say("resume", lang))

@@ -9,10 +9,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from opdev.config import Configs
+from opdev.phases.graph import NAMES, ORDER, phase_id
 from opdev.rules.model import Lang
-from opdev.runs import finding, process, store
+from opdev.runs import finding, process, pypto, store
 from opdev.runs.commands import commands
 from opdev.runs.doctor import Probe, probe
 from opdev.runs.errors import UsageError
@@ -34,17 +36,31 @@ def run(args: argparse.Namespace, lang: Lang) -> int:
     """Start a run, show it, end it with this process."""
     if not process.supported():
         raise UsageError("not-linux")
-    operator = finding.one(args.op)
+    operator = finding.one(args.op, pypto=True)
     configs = finding.configs(operator)
-    found = target(look(operator.root, configs))
+    workflow = pypto.is_pypto(operator.root)
+    if workflow is not None:
+        args.phase = pypto.asked(args.phase, operator.root)
+        if args.executor not in (None, "sim") or args.container:
+            raise UsageError("pypto-executor")
+        args.executor = "sim"
+    else:
+        args.phase = _phase(args.phase)
+    found = pypto.target_of(operator.root) if workflow is not None else target(look(operator.root, configs))
     asked = Asked(
         args.phase, args.executor, args.container, args.pes, args.resume, args.keep_going, args.count, args.iters,
         args.dtype, args.devices, args.handover, where=args.op or "", lang=lang, max_rounds=args.max_rounds, cases=tuple(args.cases),
     )  # fmt: skip
-    if asked.cases and (asked.request == "all" or not any(step.only for step in commands(asked.request).steps)):
+    if (
+        asked.cases
+        and workflow is None
+        and (asked.request == "all" or not any(step.only for step in commands(asked.request).steps))
+    ):
         raise UsageError("case-phase")
     settings = configs.for_folder(operator.root).settings
     plan = plan_of(asked, found, settings.run, os.environ, own_settings(os.environ), settings.path or "opdev.toml")
+    if workflow is not None:
+        plan = replace(plan, workflow=workflow, executor="sim", container="")
     problem = executor_of(plan, "").problem()
     if problem is not None:
         sys.stderr.write(f"opdev run: {problem[lang]}\n")
@@ -61,6 +77,14 @@ def run(args: argparse.Namespace, lang: Lang) -> int:
             sys.stdout.write(say("detached", lang, id=started.run.id) + "\n")
         return 0
     return _attend(started, args.format, lang)
+
+
+def _phase(text: str) -> str:
+    """The phase that is meant; UsageError for a word that means none."""
+    found = "all" if text == "all" else phase_id(text)
+    if found is None:
+        raise UsageError("no-phase", text=text, phases=", ".join(("all", *ORDER, *NAMES)))
+    return found
 
 
 def _attend(started: Started, form: str, lang: Lang) -> int:
@@ -89,11 +113,11 @@ def _attend(started: Started, form: str, lang: Lang) -> int:
 def stop(args: argparse.Namespace, lang: Lang) -> int:
     """Ask runs to end and wait until they have."""
     if args.run is None and not args.all:
-        found = [run for op in finding.every(args.op) for run, _ in store.active(op.root)]
+        found = [run for op in finding.every(args.op, pypto=True) for run, _ in store.active(op.root)]
         if len(found) > 1:
             raise UsageError("many-runs", word="", count=len(found), names=", ".join(r.id for r in found))
     elif args.all:
-        found = [run for op in finding.every(args.op) for run, _ in store.active(op.root)]
+        found = [run for op in finding.every(args.op, pypto=True) for run, _ in store.active(op.root)]
     else:
         found = [finding.run(args.op, args.run)]
     if not found:

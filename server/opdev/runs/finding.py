@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from opdev.config import Configs
+from opdev.phases.find import every as of_any_workflow
 from opdev.phases.find import operators
 from opdev.project.operators import Operator
 from opdev.runs import store
@@ -24,17 +25,17 @@ def folder_of(named: str | None) -> str:
     return path
 
 
-def every(named: str | None) -> list[Operator]:
-    """The operators of a folder."""
-    found = operators(folder_of(named))
+def every(named: str | None, *, pypto: bool = False) -> list[Operator]:
+    """The operators of a folder: SHMEM's, with ``pypto`` of any workflow."""
+    found = (of_any_workflow if pypto else operators)(folder_of(named))
     if not found:
         raise UsageError("no-operator", path=named or ".")
     return found
 
 
-def one(named: str | None) -> Operator:
+def one(named: str | None, *, pypto: bool = False) -> Operator:
     """The operator of a folder; UsageError where there is none, or more than one."""
-    found = every(named)
+    found = every(named, pypto=pypto)
     if len(found) > 1:
         names = ", ".join(op.name for op in found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
         raise UsageError("several", path=named or ".", count=len(found), names=names)
@@ -43,7 +44,7 @@ def one(named: str | None) -> Operator:
 
 def run(named: str | None, word: str) -> Run:
     """The run that a word means among those of the operators of a folder."""
-    found = store.find([op.root for op in every(named)], word)
+    found = store.find([op.root for op in every(named, pypto=True)], word)
     if not found:
         raise UsageError("no-run", word=word)
     if len(found) > 1:

@@ -58,7 +58,7 @@ def exit_status(run: Run) -> int:
 def runs(args: argparse.Namespace, lang: Lang) -> int:
     """The runs of the operators of a folder, newest last."""
     rows: list[dict[str, Any]] = []
-    for operator in finding.every(args.op):
+    for operator in finding.every(args.op, pypto=True):
         for run in store.runs(operator.root):
             store.mend(run)
             found = run.status

@@ -47,6 +47,8 @@ class Plan:
     """How many optimisation rounds the user allows; 0: the default or the design's."""
     rounds_bytes: int = 64_000_000
     """How much a snapshot of a round may take."""
+    workflow: str = ""
+    """That of a PyPTO operator; empty for SHMEM's."""
     cases: tuple[str, ...] = ()
     """The cases that are run alone; then nothing is recorded for the gates and no gate is asked."""
 

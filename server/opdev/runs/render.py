@@ -26,6 +26,7 @@ class Renderer:
     def __init__(self, reader: Reader, lang: Lang, *, colour: bool = False, output: bool = True) -> None:
         self._reader, self._lang, self._colour, self._output = reader, lang, colour, output
         self._buffers: dict[tuple[str, str], LineBuffer] = {}
+        self._word = "Phase"
         self._handlers: dict[str, Callable[[Event], str]] = {
             "run-started": self._run_started, "waiting": self._waiting, "note": self._note, "phase-started": self._phase,
             "phase-skipped": self._phase_skipped, "probe": self._probe, "step-started": self._step, "step-skipped": self._step_skipped,
@@ -53,7 +54,8 @@ class Renderer:
 
     def _run_started(self, e: Event) -> str:
         pes = ", ".join(map(str, e.get("counts") or [e["n_pes"]]))
-        head = self._say("head", operator=e["operator"], request=e["request"], pes=pes, executor=e["executor"], id=e["run"])  # fmt: skip
+        key = "head-pypto" if e.get("workflow") else "head"
+        head = self._say(key, operator=e["operator"], request=e["request"], pes=pes, executor=e["executor"], id=e["run"])  # fmt: skip
         sim = f"backend: sim  {self._say('sim')}\n" if e["backend"] == "sim" else ""
         return f"{self._bold(head)}\n{sim}"
 
@@ -64,7 +66,9 @@ class Renderer:
         return self._said(e["text"]) + "\n"
 
     def _phase(self, e: Event) -> str:
-        return "\n" + self._bold(self._say("phase-head", phase=e["phase"], title=self._said(e["title"]))) + "\n"
+        self._word = e.get("word", "Phase")
+        head = self._say("phase-head", word=self._word, phase=e["phase"], title=self._said(e["title"]))
+        return "\n" + self._bold(head) + "\n"
 
     def _phase_skipped(self, e: Event) -> str:
         return f"\nPhase {e['phase']}: {self._say('skipped')}: {self._said(e['why'])}\n"
@@ -92,7 +96,9 @@ class Renderer:
     def _diagnosis(self, e: Event) -> str:
         if e["rank"] > 0:
             return ""
-        route = self._say("route-here") if e["route"] == "here" else self._say("route", phase=e["route"])
+        route = (
+            self._say("route-here") if e["route"] == "here" else self._say("route", word=self._word, phase=e["route"])
+        )
         rows = [("class", f"{cls(e['class'], self._lang)} · {route}"), ("cause", self._said(e["cause"])), ("next", self._said(e["next"]))]  # fmt: skip
         rows += [("evidence", e["evidence"])] if e["evidence"] else []
         return "".join(f"  {self._say(key)}: {text}\n" for key, text in rows)

@@ -30,6 +30,7 @@ from opdev.runs.lock import Lock
 from opdev.runs.optimising import Optimising
 from opdev.runs.phasing import Phased
 from opdev.runs.plan import Plan
+from opdev.runs.pypto import PyptoSim, Verifying, target_of
 from opdev.runs.sequence import Sequence
 from opdev.runs.status import State, Status
 from opdev.runs.stepping import Stepper
@@ -41,8 +42,9 @@ _OUTCOMES: dict[str, State] = {"passed": "passed", "failed": "failed", "blocked"
 
 def executor_of(plan: Plan, run: str) -> Executor:
     """The executor a plan asks for."""
-    host = Host(run)
-    place: Executor = host
+    if plan.workflow:
+        return PyptoSim(run)
+    place: Executor = Host(run)
     if plan.executor == "docker" or plan.container:
         place = Docker(run, plan.container, plan.engine, plan.mounts)
     return Sim(place, plan.root, run, plan.pes) if plan.executor == "sim" else place
@@ -74,8 +76,7 @@ class Runner:
     def __init__(self, run: Run, stop: Stop) -> None:
         self.run, self.stop = run, stop
         self.plan = Plan.read(run.plan)
-        evidence = look(self.plan.root)
-        self.target = target(evidence)
+        self.target = target_of(self.plan.root) if self.plan.workflow else target(look(self.plan.root))
         self.executor = executor_of(self.plan, run.id)
         self.status = Status(
             id=run.id, state="running", operator=self.target.name, root=self.plan.root, request=self.plan.request,
@@ -91,7 +92,8 @@ class Runner:
         begun = time.monotonic()
         self.events.add(
             "run-started", operator=self.target.name, root=self.plan.root, request=self.plan.request,
-            phases=self.sequence.phases, n_pes=self.plan.pes, counts=list(self.plan.counts), resume_of=self.plan.resume_of, version=opdev.__version__,
+            phases=[self.plan.request] if self.plan.workflow else self.sequence.phases, n_pes=self.plan.pes, counts=list(self.plan.counts), resume_of=self.plan.resume_of, version=opdev.__version__,
+            **({"workflow": self.plan.workflow} if self.plan.workflow else {}),
         )  # fmt: skip
         try:
             done = self._locked()
@@ -132,8 +134,11 @@ class Runner:
             lock.close()
 
     def _phases(self) -> Phased:
+        if self.plan.workflow:
+            self._write(phase=self.plan.request)
+            return Verifying(self.plan, self.events, self._stepper(), self.run.folder).go()
         runner = Optimising(self.events, self._stepper(), Host(self.run.id), self.plan)
-        return self.sequence.go(runner, lambda phase: self._write(phase=phase))
+        return self.sequence.go(runner, lambda phase: self._write(phase=phase, step=None))
 
     def _stepper(self) -> Stepper:
         sim = self.executor.backend == "sim"
@@ -153,6 +158,7 @@ class Runner:
             grace=self.plan.grace,
             scale=self.plan.timeout_scale,
             n_pes=self.plan.pes,
+            entered=lambda step: self._write(step=step),
         )
 
 

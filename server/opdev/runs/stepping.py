@@ -6,7 +6,7 @@ import os
 import select
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -55,6 +55,8 @@ class Stepper:
     scale: float = 1.0
     n_pes: int = 2
     count: int = 0
+    entered: Callable[[str], None] = lambda _: None
+    """Told each step that begins."""
 
     def skips(self, step: Step) -> Text | None:
         """Why a step is not run here; None when it is."""
@@ -93,6 +95,7 @@ class Stepper:
                 "step-started", phase=phase.phase, task=task, title=self._title(step), argv=self.executor.shown(job), cwd=job.cwd,
                 env=env, logs=dict(recording.logs), attempt=attempt, **({"measures": dict(step.measures)} if step.measures else {}),
             )  # fmt: skip
+            self.entered(step.id)
             begun = time.time()
             outcome = execute(command, recording.output, self.stop, recording.tick)
             recording.close()

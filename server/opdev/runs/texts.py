@@ -37,8 +37,8 @@ CLASSES: Mapping[str, tuple[str, str]] = {
 }
 _TEXTS: Mapping[str, tuple[str, str]] = {
     "run-help": (
-        "运行一个阶段（或 all）。退出码：0 通过，1 失败或等人处理，2 用法有误，130 已停止。",
-        "Run a phase, or all. Exit status: 0 passed, 1 failed or waiting for a person, 2 usage, 130 stopped.",
+        "运行一个阶段（或 all）；PyPTO 算子运行 verify（Stage 6，模拟）。退出码：0 通过，1 失败或等人处理，2 用法有误，130 已停止。",
+        "Run a phase, or all; of a PyPTO operator run `verify` (stage 6, simulated). Exit status: 0 passed, 1 failed or waiting for a person, 2 usage, 130 stopped.",
     ),
     "runs-help": ("列出运行记录。", "List the runs."),
     "show-help": ("查看一次运行。", "Show a run."),
@@ -106,6 +106,18 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "运行阶段（包括 CPU 模拟）需要 Linux（WSL 或 Remote-SSH 也可以）；查看记录不受限制",
         "phases run on Linux only, on the CPU stand-in too (WSL and Remote-SSH reach one); looking at runs works anywhere",
     ),
+    "pypto-pro": (
+        "{name} 是 PyPTO-Pro 算子：pypto 的 wheel 里没有 PyPTO-Pro，不能模拟运行；这里只有静态检查：opdev-lint，opdev gate",
+        "{name} is a PyPTO-Pro operator: the pypto wheel has no PyPTO-Pro, so it cannot be run in simulation; there are static checks only: `opdev-lint`, `opdev gate`",
+    ),
+    "pypto-stage": (
+        "PyPTO 算子只能运行 Stage 6 验证：opdev run verify（模拟）；{text}{title} 由人完成或要 NPU，用 opdev gate、opdev status 检查",
+        "of a PyPTO operator only stage 6 can be run: `opdev run verify` (simulated); {text}{title} is a person's work or needs an NPU, see `opdev gate` and `opdev status`",
+    ),
+    "pypto-executor": (
+        "PyPTO 算子在这里只能模拟运行（--executor sim，或不写）",
+        "a PyPTO operator is run in simulation only (--executor sim, or leave it out)",
+    ),
     "bad-pes": ("--pes 是 1 到 1024 的整数，几个用逗号隔开", "--pes is a whole number from 1 to 1024, or several with commas between"),
     "unwritable": ("{path} 不能写：{why}", "{path} cannot be written: {why}"),
     "precision": ("精度引擎（用例 {case} 留下的输出）", "precision engine (outputs that case {case} left)"),
@@ -114,8 +126,9 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "the operator's checker said {said} of {case}, the precision engine does not: first look at tolerance and rule of check_result.py",
     ),
     "head": ("{operator}  运行 {request}，{pes} PE，{executor}  {id}", "{operator}: run {request}, {pes} PEs, {executor}  {id}"),
+    "head-pypto": ("{operator}  运行 Stage {request}，{executor}  {id}", "{operator}: run stage {request}, {executor}  {id}"),
     "sim": ("模拟：数据不是实测", "simulated: nothing here is a measurement"),
-    "phase-head": ("Phase {phase} {title}", "Phase {phase}: {title}"),
+    "phase-head": ("{word} {phase} {title}", "{word} {phase}: {title}"),
     "skipped": ("跳过", "skipped"),
     "waiting": ("另一次运行（{run}）正在使用这个算子，等它结束", "another run ({run}) has this operator; waiting for it"),
     "pause": ("等待 {seconds:.0f} 秒：{why}", "waiting {seconds:.0f} s: {why}"),
@@ -127,7 +140,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "class": ("类别", "class"),
     "evidence": ("依据", "seen"),
     "route-here": ("就地解决", "mend it in place"),
-    "route": ("回到 Phase {phase}", "go to Phase {phase}"),
+    "route": ("回到 {word} {phase}", "go to {word} {phase}"),
     "gate-open": ("门禁已开", "gate open"),
     "gate-skipped": ("门禁跳过", "gate skipped"),
     "gate-closed": ("门禁关闭（{count} 项）", "gate closed ({count})"),
