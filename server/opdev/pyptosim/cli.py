@@ -100,7 +100,8 @@ def _told(found: Layout, ended: Ended, out: str, python: str, args: argparse.Nam
     model = f"{out}/cost-model-not-measured.log"
     if os.path.exists(model):
         _put(f"[SIM] {say('model', lang, path=model)}")
-    _put(f"[PYPTO-SIM] verdict={verdict} {say(f'v-{verdict}', lang)}")
+    first = next((f"  {c.id}: {c.why[lang]}" for c in judged.cases if c.verdict == verdict != "pass"), "")
+    _put(f"[PYPTO-SIM] verdict={verdict} {say(f'v-{verdict}', lang)}{first}")
     return STATUS[verdict]
 
 

@@ -73,11 +73,27 @@ def _told(error: BaseException, path: str, folder: str = "") -> dict[str, Any]:
     names = [frame.name for frame in own]
     tests = [name for name in names if name.startswith("test")]
     others = [name for name in names if name not in ("<module>", "main")]
-    text = f"{type(error).__name__}: {error}".strip()
+    text = str(error) if type(error).__name__ == "RenderedParserError" else f"{type(error).__name__}: {error}".strip()
+    kernel = _in_kernel(error)
     sys.stderr.write("".join(traceback.format_exception(type(error), error, error.__traceback__)))
     return {
-        "error": text, "path": at.filename if at else path, "line": (at.lineno if at else 1) or 1, "case": next(iter(tests or others), None),
+        "error": text, "path": kernel[0] if kernel else at.filename if at else path,
+"line": kernel[1] if kernel else (at.lineno if at else 1) or 1,
+"case": next(iter(tests or others), None),
     }  # fmt: skip
+
+
+def _in_kernel(error: BaseException) -> tuple[str, int] | None:
+    """The line of the kernel that pypto's parser refuses: its traceback ends in the parser, not in the kernel."""
+    line = getattr(getattr(error, "node", None), "lineno", None)
+    trace = error.__traceback__
+    while line is not None and trace is not None:
+        source = getattr(trace.tb_frame.f_locals.get("self"), "source", None)
+        path = getattr(source, "source_name", None)
+        if isinstance(path, str):
+            return path, int(line)
+        trace = trace.tb_next
+    return None
 
 
 def _pytest(spec: dict[str, Any], records: Records, taking: Taking) -> None:
@@ -130,6 +146,7 @@ def _pytest(spec: dict[str, Any], records: Records, taking: Taking) -> None:
         "-q",
         "-s",
         "--no-header",
+        "--tb=no",
         "-p",
         "no:cacheprovider",
         "--rootdir",
