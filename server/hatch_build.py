@@ -22,7 +22,7 @@ class CompileRules(BuildHookInterface):
             return
         root = Path(self.root)
         sys.path.insert(0, str(root / "server"))
-        from opdev.config import schema as config_schema
+        from opdev.configkeys import schema as config_schema
         from opdev.rules.page import schema as rule_schema
         from opdev.rules.store import compile_folder, content_stamp
 

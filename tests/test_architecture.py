@@ -49,7 +49,8 @@ LAYERS = {
     "atomic": set(),
     "blocks": set(),
     "keeping": set(),
-    "config": {"ignore", "rules", "kinds"},
+    "configkeys": {"rules"},
+    "config": {"configkeys", "ignore", "rules", "kinds"},
     "commandline": {"config", "rules", "pipes"},
     "sim": {"source", "kinds", "syntax", "api", "rules", "config", "keeping", "commandline"},
     "precision": CORE | {"facts", "atomic", "commandline", "columns"},
@@ -75,7 +76,7 @@ LAYERS = {
     "scaffold": CORE | {"facts", "atomic", "commandline"},
     "clangd": CORE | {"facts", "phases", "atomic", "commandline"},
     "intake": CORE | {"facts", "phases", "atomic", "commandline"},
-    "lint": CORE | {"ignore", "api", "checks", "atomic"},
+    "lint": CORE | {"configkeys", "ignore", "api", "checks", "atomic"},
     "workflow": CORE | {"facts", "pypto", "phases", "commandline"},
     "lsp": CORE
     | {

@@ -9,7 +9,8 @@ import jsonschema
 import pytest
 
 from opdev import config
-from opdev.config import KEYS, ConfigError, Configs, read, schema
+from opdev.config import ConfigError, Configs, read
+from opdev.configkeys import KEYS, schema
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -181,7 +181,7 @@ def test_building_needs_only_what_the_build_system_names():
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Block())\n"
         "from pathlib import Path\n"
-        "from opdev.config import schema\n"
+        "from opdev.configkeys import schema\n"
         "from opdev.rules.page import schema as rule_schema\n"
         "from opdev.rules.store import compile_folder\n"
         "schema(), rule_schema()\n"

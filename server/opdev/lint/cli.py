@@ -116,7 +116,7 @@ def _command(arguments: list[str], lang: Lang) -> int:
 def _schema(name: str) -> int:
     import json
 
-    from opdev.config import schema
+    from opdev.configkeys import schema
     from opdev.rules.page import schema as rule_schema
 
     sys.stdout.write(json.dumps(schema() if name == "config" else rule_schema(), ensure_ascii=False, indent=1) + "\n")
