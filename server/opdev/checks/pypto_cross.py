@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opdev.facts import pypto_docs as docs
-from opdev.facts.pypto_kernels import dynamic_names, functions, is_dynamic, is_stub, parameters
+from opdev.facts.pypto_kernels import dynamic_names, functions, is_dynamic, is_stub, kernels, parameters
 from opdev.facts.pypto_names import is_pro, named
 from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _INTEGERS = re.compile(rb"(?<![\w.])\d+(?![\w.])")
+_CODE = re.compile(r"^(?P<tick>```|~~~)[^\n]*\n(?P<fence>.*?)^(?P=tick)|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
+_LOCAL = re.compile(r"(?<![\w.])[a-z_][a-z0-9_]*(?![\w(])")
+_ASSIGNED = re.compile(rb"(?<![\w.])([a-z_]\w*)[ \t]*(?:\[[^\]\n]*\][ \t]*)?=(?!=)")
+_FEWEST = 3
+"""Names a design has to speak of before anything is made of it."""
+_COMMON = frozenset(
+    """import return pypto torch python kernel tensor wrapper golden output inputs outputs params shapes dtypes lambda
+    assert global before result config matmul""".split()  # noqa: SIM905 - a page of quotes would be harder to read
+)
+_TRIVIAL = frozenset({"x", "y", "z", "i", "j", "k", "n", "m", "a", "b", "c", "out", "tmp", "idx"})
 _KEYS = ("atol", "rtol", "mare_matrix", "mere_matrix", "rmse_matrix")
 
 
@@ -59,6 +69,30 @@ def _is_open(context: Context, annotation: Node | None) -> bool:
     """Whether an annotation leaves its axes to the call."""
     written = context.text(annotation) if annotation is not None else ""
     return re.search(r"Tensor(?:\(\s*\)|\(\s*\[\s*\]|\s*$)|\.\.\.", written) is not None
+
+
+def untraceable_design(context: Context) -> Iterator[Hit]:
+    """A kernel that has next to none of the names its design speaks of."""
+    found = [k for k in kernels(context) if not is_stub(context.file)]
+    design = docs.document(context.project, "pypto-design")
+    if not found or design is None:
+        return
+    told = {
+        word
+        for match in _CODE.finditer(design.data.decode("utf-8", "replace"))
+        for word in _LOCAL.findall(match["fence"] or match["span"])
+        if len(word) >= 3 and word not in _COMMON and ("_" in word or len(word) >= 6)
+    }
+    assigned = {
+        match[1].decode()
+        for kernel in found
+        for match in _ASSIGNED.finditer(context.code, kernel.body.start_byte, kernel.body.end_byte)
+    } - _TRIVIAL
+    if len(told) < _FEWEST or not assigned or len(told & assigned) >= _FEWEST - 1:
+        return
+    where = found[0].name_node
+    args = {"name": found[0].name, "told": ", ".join(sorted(told)[:5]), "count": len(told & assigned)}
+    yield Hit(where.start_byte, where.end_byte, "default", args)
 
 
 def untested_dtype(context: Context) -> Iterator[Hit]:

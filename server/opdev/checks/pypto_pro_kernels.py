@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from opdev.checks.pypto_pro_sync import tile_names
 from opdev.facts.pypto_pro import Traced, is_exempt, memory_of, pro_kernels, traced
 from opdev.facts.pypto_pro_host import launched_by
 from opdev.rules.context import Context
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _KEYWORDS = frozenset({"arch", "auto_mutex", "name", "pipeline", "tiling_key", "datatype", "compile_timeout"})
+_TRANSFERS = ("load", "load_tile", "store", "store_tile")
 _SECTIONS = ("section_vector", "section_cube")
 # Statements and expressions the parser has no reading for, by the word that tells them.
 _REFUSED = {
@@ -125,6 +127,20 @@ def unknown_keyword(context: Context) -> Iterator[Hit]:
             yield Hit(*_span(where), key, {"name": name}, fix)
 
 
+def mixed_generations(context: Context) -> Iterator[Hit]:
+    """``tile_dims=`` in a file that also says ``order=``: no version knows both."""
+    transfers = [c for name in _TRANSFERS for c in py.calls(context, name) if "." in c.dotted]
+    newer = next((call.keywords["order"] for call in transfers if "order" in call.keywords), None)
+    for call in transfers if newer is not None else ():
+        value = call.keywords.get("tile_dims")
+        holder = value.parent if value is not None else None
+        where = holder.child_by_field_name("name") if holder is not None else None
+        if where is not None and newer is not None:
+            note = {"zh": "这里写的是 order", "en": "here it is order"}
+            related = (Related(*_span(newer.parent or newer), note),)
+            yield Hit(*_span(where), "default", {"call": call.dotted}, None, None, related)
+
+
 def ambiguous_index(context: Context) -> Iterator[Hit]:
     """``get_block_idx`` before the sections of a kernel that has both kinds."""
     for kernel in pro_kernels(context):
@@ -224,7 +240,7 @@ def unpaired_phase(context: Context) -> Iterator[Hit]:
         phased: dict[str, py.Call] = {}
         plain: set[str] = set()
         for call in products:
-            for source in _accumulators(kernel, call.args[:1]):
+            for source in tile_names(kernel, call.args[:1]):
                 if "phase" in call.keywords:
                     phased.setdefault(source, call)
                 else:
@@ -233,7 +249,7 @@ def unpaired_phase(context: Context) -> Iterator[Hit]:
             yield from _never_final(kernel, source, first, products)
         for call in drains:
             read = call.args[1:2]
-            for source in sorted(_accumulators(kernel, read)):
+            for source in sorted(tile_names(kernel, read)):
                 args = {"call": call.dotted, "name": context.text(read[0])}
                 function = call.node.child_by_field_name("function") or call.node
                 if source in phased and source not in plain and "phase" not in call.keywords:
@@ -250,19 +266,11 @@ def _never_final(kernel: Traced, source: str, first: py.Call, products: list[py.
     phases = [
         call.keywords["phase"]
         for call in products
-        if source in _accumulators(kernel, call.args[:1]) and "phase" in call.keywords
+        if source in tile_names(kernel, call.args[:1]) and "phase" in call.keywords
     ]
     written = [kernel.file.data[p.start_byte : p.end_byte].rpartition(b".")[2] for p in phases]
     if set(written) == {b"Partial"}:
         yield Hit(*_span(phases[-1]), "partial", {"name": source, "call": first.dotted})
-
-
-def _accumulators(kernel: Traced, nodes: list[Node]) -> set[str]:
-    found: set[str] = set()
-    for node in nodes:
-        match = re.match(r"\w+", kernel.file.data[node.start_byte : node.end_byte].decode("utf-8", "replace"))
-        found |= kernel.tiles.sources(match[0]) if match is not None else set()
-    return found
 
 
 def accumulator_to_l1(context: Context) -> Iterator[Hit]:
@@ -272,7 +280,7 @@ def accumulator_to_l1(context: Context) -> Iterator[Hit]:
             if len(call.args) < 2:
                 continue
             spaces = [
-                {_memory(kernel, source) for source in _accumulators(kernel, [argument])} for argument in call.args[:2]
+                {_memory(kernel, source) for source in tile_names(kernel, [argument])} for argument in call.args[:2]
             ]
             if spaces == [{"Mat"}, {"Acc"}]:
                 function = call.node.child_by_field_name("function") or call.node
@@ -286,6 +294,6 @@ def _memory(kernel: Traced, source: str) -> str:
 
 
 __all__ = [
-    "accumulator_to_l1", "ambiguous_index", "fixed_width", "foreign_loop", "infinite_constant", "refused_statement",
+    "accumulator_to_l1", "ambiguous_index", "fixed_width", "foreign_loop", "infinite_constant", "mixed_generations", "refused_statement",
     "same_name", "tensor_list", "unknown_keyword", "unpaired_phase",
 ]  # fmt: skip

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _PAIR = ("system.sync_src", "system.sync_dst")
-_CROSS = ("system.set_cross_core", "system.wait_cross_core")
-_ANY_SYNC = (*_PAIR, "system.bar_all", "system.bar_v", "system.bar_m", "system.bar_mte1", "system.bar_mte2",
+CROSS = ("system.set_cross_core", "system.wait_cross_core")
+ANY_SYNC = (*_PAIR, "system.bar_all", "system.bar_v", "system.bar_m", "system.bar_mte1", "system.bar_mte2",
              "system.bar_mte3", "system.bar_fix", "system.mutex_lock", "system.mutex_unlock", "system.sync_all")  # fmt: skip
 _EVENTS = 16
 _SAFE_EVENTS = 8
@@ -124,18 +124,18 @@ def unsynchronised_tile(context: Context) -> Iterator[Hit]:
     for kernel in pro_kernels(context):
         tiles = kernel.tiles
         free = {*tiles.single, *(name for name, group in tiles.groups.items() if group.ids == "none")}
-        if not free or kernel.calls(*_ANY_SYNC) or "pipeline" in kernel.keywords or _calls_helpers(kernel):
+        if not free or kernel.calls(*ANY_SYNC) or "pipeline" in kernel.keywords or calls_helpers(kernel):
             continue
         loads: dict[str, py.Call] = {}
         for call in kernel.calls("load", "load_tile", "store", "store_tile", *_COMPUTE):
             position = 1 if call.name.startswith("store") else 0
             if call.name in ("load", "load_tile"):
-                for source in _tile_names(kernel, call.args[:1]) & free:
+                for source in tile_names(kernel, call.args[:1]) & free:
                     loads.setdefault(source, call)
                 continue
             read = call.args[1:2] if position else call.args[1:]
-            for source in sorted(_tile_names(kernel, read) & loads.keys()):
-                where = next(a for a in read if source in _tile_names(kernel, [a]))
+            for source in sorted(tile_names(kernel, read) & loads.keys()):
+                where = next(a for a in read if source in tile_names(kernel, [a]))
                 load = loads.pop(source)
                 note = {"zh": "在这里搬入", "en": "loaded here"}
                 args = {"name": source, "call": call.dotted}
@@ -150,7 +150,8 @@ _COMPUTE = (
 )  # fmt: skip
 
 
-def _tile_names(kernel: Traced, nodes: list[Node]) -> set[str]:
+def tile_names(kernel: Traced, nodes: list[Node]) -> set[str]:
+    """The groups and single tiles that expressions begin with."""
     found: set[str] = set()
     for node in nodes:
         text = kernel.file.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -159,7 +160,7 @@ def _tile_names(kernel: Traced, nodes: list[Node]) -> set[str]:
     return found
 
 
-def _calls_helpers(kernel: Traced) -> bool:
+def calls_helpers(kernel: Traced) -> bool:
     """Whether a kernel calls functions by bare name: they may order what it does not."""
     code = kernel.file.code[kernel.inside.start : kernel.inside.end]
     return _HELPER.search(code) is not None

@@ -27,7 +27,7 @@ _TWO = frozenset({"interleave", "de_interleave", "mull", "addc", "subc"})
 _REGISTERS = frozenset({"reg_tensor", "mask_reg"})
 _GIVES = _ONE | _TWO | _REGISTERS
 _VF = re.compile(rb"(?<![\w.])(?:\w+\.)?vf\.(\w+)[ \t]*(?=\()")
-_KEEPS = frozenset(
+KEEPS = frozenset(
     """add sub mul div max min and_ or_ xor abs_sub shift_left shift_right prelu ln log exp abs not_ sqrt relu neg squeeze
     truncate log2 log10 muls adds subs mins maxs leaky_relu axpy mul_add_dst mul_dst_add reduce_max reduce_min""".split()  # noqa: SIM905
 )
@@ -35,9 +35,11 @@ _KEEPS = frozenset(
 _64_BIT = frozenset({"INT64", "UINT64"})
 _FLOATS = {"exp": frozenset({"FP16", "FP32"}), "exp_sub": frozenset({"FP16", "FP32"}),
            "ln": frozenset({"FP16", "FP32"}), "log": frozenset({"FP16", "FP32"})}  # fmt: skip
-_WIDTHS = {"INT8": 8, "UINT8": 8, "INT16": 16, "UINT16": 16, "FP16": 16, "BF16": 16, "INT32": 32, "UINT32": 32, "FP32": 32,
+WIDTHS = {"INT8": 8, "UINT8": 8, "INT16": 16, "UINT16": 16, "FP16": 16, "BF16": 16, "INT32": 32, "UINT32": 32, "FP32": 32,
            "INT64": 64, "UINT64": 64}  # fmt: skip
-_INDEX = {8: ("UINT16",), 16: ("UINT16",), 32: ("UINT32",), 64: ("UINT32", "UINT64")}
+_INDEX: Mapping[int, tuple[str, ...]] = {8: ("UINT16",), 16: ("UINT16",), 32: ("UINT32",), 64: ("UINT32", "UINT64")}
+_GATHERED = {8: ("UINT8", "UINT16", "UINT32"), 16: ("UINT16", "UINT32"), 32: ("UINT32",), 64: ("UINT32", "UINT64")}
+"""Of all forms together: from a tile or a register, element by element or by blocks of 32 bytes."""
 _VECTOR = (
     "add", "sub", "mul", "div", "exp", "maximum", "minimum", "muls", "adds", "relu", "neg", "abs", "sqrt", "rsqrt", "recip",
     "sum", "max", "min", "row_sum", "row_max", "row_min", "expand_sub", "expand_mul", "expand_div", "expand_max",
@@ -157,8 +159,8 @@ def dropped_carry(context: Context) -> Iterator[Hit]:
 def register_types(context: Context) -> Iterator[Hit]:
     """Operations on registers whose type they do not take."""
     for one in traced(context, "vector_function"):
-        known = _types(one)
-        for call in _all_vf(one):
+        known = types_of(one)
+        for call in all_vf(one):
             operand = context.text(call.args[0]) if call.args else ""
             dtype = known.get(operand, "")
             allowed = _FLOATS.get(call.name)
@@ -166,33 +168,38 @@ def register_types(context: Context) -> Iterator[Hit]:
                 args = {"call": call.dotted, "dtype": dtype, "name": operand, "allowed": "、".join(sorted(allowed))}
                 args["allowed_en"] = " and ".join(sorted(allowed))
                 yield Hit(*_span(call.args[0]), "default", args)
-            elif call.name in _KEEPS and dtype in _64_BIT:
+            elif call.name in KEEPS and dtype in _64_BIT:
                 yield Hit(*_span(call.args[0]), "wide", {"call": call.dotted, "dtype": dtype, "name": operand})
 
 
 def scatter_index(context: Context) -> Iterator[Hit]:
     """An index of ``vf.scatter`` of another type than its data takes."""
+    yield from _indices(context, "scatter", 1, _INDEX)
+
+
+def gather_index(context: Context) -> Iterator[Hit]:
+    """An index of ``vf.gather`` that none of its forms takes for such data."""
+    yield from _indices(context, "gather", 0, _GATHERED)
+
+
+def _indices(context: Context, name: str, position: int, table: Mapping[int, tuple[str, ...]]) -> Iterator[Hit]:
+    """Calls whose argument behind ``position`` is no index for the data there, by the width of that in bits."""
     for one in traced(context, "vector_function"):
-        known = _types(one)
-        for call in _all_vf(one):
-            if call.name != "scatter" or len(call.args) < 3:
+        known = types_of(one)
+        for call in all_vf(one):
+            if call.name != name or len(call.args) < position + 2:
                 continue
-            data, index = (known.get(context.text(a), "") for a in call.args[1:3])
-            width = _WIDTHS.get(data)
-            if not index or index == data == "":
+            data, index = (known.get(context.text(a), "") for a in call.args[position : position + 2])
+            width = WIDTHS.get(data)
+            wanted = table[width] if width is not None else ("UINT16", "UINT32", "UINT64")
+            if not index or index in wanted or (width is None and index.startswith("UINT")):
                 continue
-            wanted = _INDEX[width] if width is not None else ("UINT16", "UINT32", "UINT64")
-            if index not in wanted:
-                args = {
-                    "name": context.text(call.args[2]),
-                    "dtype": index,
-                    "data": data or "?",
-                    "wanted": "/".join(wanted),
-                }
-                yield Hit(*_span(call.args[2]), "default" if data else "unknown", args)
+            where = call.args[position + 1]
+            args = {"name": context.text(where), "dtype": index, "data": data or "?", "wanted": "/".join(wanted)}
+            yield Hit(*_span(where), "default" if data else "unknown", args)
 
 
-def _all_vf(one: Traced) -> list[py.Call]:
+def all_vf(one: Traced) -> list[py.Call]:
     """The calls of ``vf.…`` in a function's body, in text order."""
 
     def collect() -> list[py.Call]:
@@ -205,7 +212,7 @@ def _all_vf(one: Traced) -> list[py.Call]:
     return one.file.memo(("pypto.vf", one.inside.start, one.inside.end), collect)
 
 
-def _types(one: Traced) -> Mapping[str, str]:
+def types_of(one: Traced) -> Mapping[str, str]:
     """The types of a vector function's registers and tiles as far as it says; names with two are left out."""
     return one.file.memo(("pypto.vf.types", one.inside.start, one.inside.end), lambda: _collect_types(one))
 
@@ -214,7 +221,7 @@ def _collect_types(one: Traced) -> dict[str, str]:
     known = {p.name: _dtype(one, p.annotation) for p in parameters(one.file, one.node) if p.annotation is not None}
     known = {name: dtype for name, dtype in known.items() if dtype}
     unclear: set[str] = set()
-    for call in _all_vf(one):
+    for call in all_vf(one):
         parent = call.node.parent
         left = parent.child_by_field_name("left") if parent is not None and parent.type == "assignment" else None
         if left is None or call.name in ("create_mask", "update_mask", "eq", "ne", "lt", "gt", "le", "ge"):
@@ -222,7 +229,7 @@ def _collect_types(one: Traced) -> dict[str, str]:
         given = _dtype(one, call.keywords.get("dtype"))
         if not given and call.args:
             source = known.get(_text(one, call.args[0]).split("+")[0].strip(), "")
-            if call.name in _KEEPS or call.name == "load_align":
+            if call.name in KEEPS or call.name == "load_align":
                 given = source
         for target in [left] if left.type == "identifier" else left.named_children:
             name = _text(one, target)
@@ -244,7 +251,7 @@ def _dtype(one: Traced, node: Node | None) -> str:
 def invariant_mask(context: Context) -> Iterator[Hit]:
     """``vf.update_mask`` in a loop with an argument that no turn of it changes."""
     for one in traced(context, "vector_function"):
-        for call in _all_vf(one):
+        for call in all_vf(one):
             if call.name != "update_mask" or not call.args:
                 continue
             loop = next((a for a in ancestors(call.node) if a.type in ("for_statement", "while_statement")), None)
