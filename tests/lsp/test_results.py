@@ -66,8 +66,29 @@ def test_a_closed_report_follows_a_case_that_is_typed(operator):
     assert client.diagnostics(report.as_uri(), lambda items: not items, since) == []
 
 
-def test_nothing_is_said_of_a_log(operator):
-    client, _, log = operator
-    where = client.open(log, "[PERF] pe=0 kernel_us=nan\n", language="log")
+def test_a_log_with_measurements_is_judged_as_it_is_opened_and_typed_into(start, tmp_path):
+    log = tmp_path / "custom-ops" / "demo" / "data" / "perf" / "shmem_1_float16.log"
+    log.parent.mkdir(parents=True)
+    client = start()
+    client.initialize(tmp_path, options={"select": ["impossible-measurement", "cut-measurement"]})
+    where = client.open(log, "启动\n[PERF] pe=0 kernel_us=nan e2e_us=12\n", language="log")
+    (found,) = client.diagnostics(where, len)
+
+    assert (found["code"], found["severity"]) == ("impossible-measurement", 1)
+    assert found["range"] == {"start": {"line": 1, "character": 22}, "end": {"line": 1, "character": 25}}
+
+    since = client.mark
+    client.change(where, 2, "启动\n[PERF] pe=0 kernel_us=11 e2e_us=12\n")
+    assert client.diagnostics(where, lambda items: not items, since) == []
+
+    since = client.mark
+    client.change(where, 3, "启动\n[PERF] pe=0 kernel_us=11 e2e_us=1")
+    (found,) = client.diagnostics(where, len, since)
+    assert found["code"] == "cut-measurement"
+
+
+def test_nothing_is_said_of_a_log_without_measurements(operator):
+    client, root, _ = operator
+    where = client.open(root / "data" / "run.log", "PE 0: kernel_us=nan\n", language="plaintext")
 
     assert client.diagnostics(where) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
 
@@ -79,20 +80,23 @@ def commands(context: Context) -> Iterator[Hit]:
     project = context.project
     if project is None or not _is_readme(context):
         return
-    told: set[bytes] = set()
+    seen: set[bytes] = set()
+    told = 0
     for match in _SCRIPT.finditer(context.data):
         path = match["path"]
-        if path in told or len(told) >= _MOST or not _in_command(context, match.start()):
+        if path in seen or told >= _MOST or not _in_command(context, match.start()):
             continue
+        seen.add(path)
         if not any(project.exists(p) for p in _candidates(project, path.decode())):
-            told.add(path)
+            told += 1
             yield Hit(*match.span("path"), args={"path": path.decode(), "operator": project.name})
 
 
 def _in_command(context: Context, at: int) -> bool:
     """Whether a place is in a fence: in prose a name may be an example."""
-    outside = context.file.memo("readme.stretches", lambda: tuple(stretches(context.data)))
-    return not any(start <= at < end for start, end in outside)
+    outside = context.file.memo("readme.stretches", lambda: list(stretches(context.data)))
+    index = bisect_right(outside, (at, len(context.data) + 1)) - 1
+    return index < 0 or at >= outside[index][1]
 
 
 def _candidates(project: Project, path: str) -> Iterator[str]:
