@@ -4,7 +4,7 @@ import { Compile } from './compile/model';
 import type { Found } from './compile/model';
 import { Lines } from './compile/lines';
 import { byId, h } from './shared/dom';
-import { head } from './shared/head';
+import { drawHead } from './shared/head';
 import { hear, painter, remember, send } from './shared/host';
 import { Progress, words } from './shared/run';
 
@@ -31,7 +31,7 @@ const log = new Lines('log', () => paint());
 byId('app').append(top, errors, h('div', { class: 'bar' }, filter, follow, followText, h('span', { class: 'grow' }), counted), log.element);
 
 const paint = painter(() => {
-  top.replaceChildren(head(progress, texts, run));
+  drawHead(top, progress, texts, run);
   if (shownErrors !== model.found.length + model.diagnoses.length) {
     shownErrors = model.found.length + model.diagnoses.length;
     errors.replaceChildren(...list());

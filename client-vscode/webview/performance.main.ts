@@ -7,7 +7,7 @@ import { Performance, lines } from './performance/model';
 import { bandwidth, comparison, latency, notes, rounds } from './performance/tables';
 import { answered, ask } from './shared/ask';
 import { byId, h } from './shared/dom';
-import { head } from './shared/head';
+import { drawHead } from './shared/head';
 import { History, save } from './shared/history';
 import { hear, painter, remember } from './shared/host';
 import { Progress } from './shared/run';
@@ -46,7 +46,7 @@ const body = h('div', { class: 'body', tabindex: 0 }, scope, side, tables, chart
 byId('app').append(top, history.element, body);
 
 const paint = painter(() => {
-  top.replaceChildren(head(progress, texts, run));
+  drawHead(top, progress, texts, run);
   const { groups, document } = model;
   scope.textContent = groups.length ? (model.everything ? (texts.everything ?? '') : '') : whyNothing();
   scope.hidden = !scope.textContent;

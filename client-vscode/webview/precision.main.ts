@@ -9,7 +9,7 @@ import type { Selected } from './precision/table';
 import { Table, classOf, resultOf } from './precision/table';
 import { answered, ask } from './shared/ask';
 import { byId, h } from './shared/dom';
-import { head } from './shared/head';
+import { drawHead } from './shared/head';
 import { History, save } from './shared/history';
 import { hear, painter, remember, send } from './shared/host';
 import { error } from './shared/numbers';
@@ -44,7 +44,7 @@ const detail = h('section', { class: 'details', tabindex: 0 });
 byId('app').append(top, history.element, empty, table.element, comparison, detail);
 
 const paint = painter(() => {
-  top.replaceChildren(head(progress, texts, run));
+  drawHead(top, progress, texts, run);
   if (!chosen) {
     selected = first();
   }

@@ -30,21 +30,38 @@ export class Lines {
 
   show(lines: readonly string[]): void {
     this.lines = lines;
-    this.space.style.height = `${lines.length * HEIGHT}px`;
+    const high = lines.length * HEIGHT;
+    this.space.style.height = `${high}px`;
     if (this.follow) {
-      this.element.scrollTop = this.element.scrollHeight;
+      // Further than the end is the end; to ask how far that is would lay out the page once more.
+      this.element.scrollTop = high;
     }
     this.draw();
   }
 
+  /** The elements stay and get other texts: in a flood new ones would be made by the thousand each second. */
   private draw(): void {
     this.drawnAt = this.element.scrollTop;
-    const first = Math.max(0, Math.floor(this.element.scrollTop / HEIGHT) - AROUND);
+    const first = Math.max(0, Math.floor(this.drawnAt / HEIGHT) - AROUND);
     const count = Math.ceil(this.element.clientHeight / HEIGHT) + 2 * AROUND;
-    this.window.style.transform = `translateY(${first * HEIGHT}px)`;
-    this.window.replaceChildren(
-      ...this.lines.slice(first, first + count).map((line) => h('div', { class: `line ${look(line)}` }, line || ' ')),
-    );
+    const slice = this.lines.slice(first, first + count);
+    const move = `translateY(${first * HEIGHT}px)`;
+    if (this.window.style.transform !== move) {
+      this.window.style.transform = move;
+    }
+    while (this.window.childElementCount > slice.length) {
+      this.window.lastElementChild?.remove();
+    }
+    slice.forEach((line, index) => {
+      const there = this.window.children[index];
+      const [text, name] = [line || ' ', `line ${look(line)}`];
+      if (!there) {
+        this.window.append(h('div', { class: name }, text));
+      } else if (there.textContent !== text) {
+        there.textContent = text;
+        there.className = name;
+      }
+    });
   }
 }
 

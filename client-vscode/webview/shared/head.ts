@@ -3,7 +3,23 @@ import { h } from './dom';
 import { send } from './host';
 import type { Progress } from './run';
 
-export function head(progress: Progress, texts: Record<string, string>, run: string | null): HTMLElement {
+const drawn = new WeakMap<HTMLElement, string>();
+
+/** Draws the line where it says something new; whoever stands on its button stays there. */
+export function drawHead(into: HTMLElement, progress: Progress, texts: Record<string, string>, run: string | null): void {
+  const { state, phase, step, done, total, simulated } = progress;
+  const mark = JSON.stringify([run, state, phase, step, done, total, simulated, texts.nothing]);
+  if (drawn.get(into) !== mark) {
+    drawn.set(into, mark);
+    const inside = into.contains(document.activeElement);
+    into.replaceChildren(head(progress, texts, run));
+    if (inside) {
+      into.querySelector('button')?.focus();
+    }
+  }
+}
+
+function head(progress: Progress, texts: Record<string, string>, run: string | null): HTMLElement {
   if (run === null) {
     return h('p', { class: 'muted', role: 'status' }, texts.nothing ?? '');
   }
