@@ -69,7 +69,7 @@ export async function setUpClangd(root: string, overwrite = false): Promise<void
       }
       return;
     }
-    const said = vscode.l10n.t('clangd knows the commands of {0} sources now.', done.files);
+    const said = vscode.l10n.t('clangd is set up; sources it knows: {0}.', done.files);
     void vscode.window.showInformationMessage([said, ...notes].join(' '));
   } catch (error) {
     void vscode.window.showErrorMessage(messageOf(error));
