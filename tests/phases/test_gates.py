@@ -29,6 +29,7 @@ from opdev.phases import proofs, review, torch
 from opdev.phases.evidence import Evidence
 from opdev.phases.gates import gate
 from opdev.phases.graph import ORDER
+from opdev.phases.recovery import recover
 from opdev.phases.status import glance
 from opdev.project.operators import Operator
 from opdev.project.places import Places
@@ -315,6 +316,28 @@ def test_a_finished_operators_gates_are_open(tmp_path, phase):
     found = at(op, phase)
 
     assert found.state == "open", [(c.id, c.state, c.detail["en"]) for c in found.closed_by]
+
+
+def test_fewer_rounds_are_the_designs_to_say(tmp_path):
+    op = base(tmp_path, "6.5", "round-1")
+    op.replace(DESIGN, "max_opt_rounds: 5", "max_opt_rounds: 3")
+    op.age(DESIGN, 100)
+    op.write(PERF_REPORT, performance_report(op, met=False, rounds=2), ROUND_REPORT)
+
+    assert [c.id for c in at(op, "6.5").checks if c.id.startswith("round-")] == ["round-1", "round-2", "round-3"]
+    match = recover(Evidence(Operator(op.root.as_posix(), Places())))
+    assert (match.row, match.why["en"]) == (13, "the line is not met; 2 of 3 rounds are done")
+
+    op.write(PERF_REPORT, performance_report(op, met=False, rounds=3), ROUND_REPORT)
+    assert {c.id: c.state for c in at(op, "6.5").checks if c.id.startswith("round-")} == dict.fromkeys(
+        ("round-1", "round-2", "round-3"), "ok"
+    )
+    match = recover(Evidence(Operator(op.root.as_posix(), Places())))
+    assert (match.row, match.why["en"]) == (
+        13,
+        "all rounds (3) are done; the final comparison (section 6) is not filled",
+    )
+    assert match.next["en"].startswith("measure L and S")
 
 
 def test_every_check_is_tried(tmp_path):

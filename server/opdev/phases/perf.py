@@ -228,27 +228,39 @@ def unfinished(evidence: Evidence) -> bool:
     if not optimising(evidence):
         return False
     both_of = report(evidence)
-    return next_number(evidence) <= ROUNDS or both_of is None or not both_of[1].final
+    return next_number(evidence) <= wanted(evidence) or both_of is None or not both_of[1].final
+
+
+def design_limit(evidence: Evidence) -> int | None:
+    """``performance.max_opt_rounds`` of the design; None where it says nothing that is a number."""
+    text = evidence.design.text("performance.max_opt_rounds").strip() if evidence.design is not None else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else None
+
+
+def wanted(evidence: Evidence) -> int:
+    """How many rounds there have to be: five, or the fewer that the design sets."""
+    return min(design_limit(evidence) or ROUNDS, ROUNDS)
 
 
 def next_number(evidence: Evidence) -> int:
-    """The first round that is not finished; ROUNDS + 1 after the last."""
+    """The first round that is not finished; ``wanted`` + 1 after the last."""
     done = {r.number for r in rounds_of(evidence) if finished(r)}
-    return next((n for n in range(1, ROUNDS + 1) if n not in done), ROUNDS + 1)
+    last = wanted(evidence)
+    return next((n for n in range(1, last + 1) if n not in done), last + 1)
 
 
 def next_round(evidence: Evidence) -> tuple[int, Text, Spot | None]:
-    """The round to do next, why, and where the report speaks of it; ROUNDS + 1 for the final comparison."""
-    number = next_number(evidence)
+    """The round to do next, why, and where the report speaks of it; ``wanted`` + 1 for the final comparison."""
+    number, last = next_number(evidence), wanted(evidence)
     both_of = report(evidence)
     file = both_of[0] if both_of is not None else None
-    if number > ROUNDS:
+    if number > last:
         spot = evidence.spot(file) if file is not None else None
         return (
             number,
             both(
-                "五轮都做完了，§6 最终对比还没有填",
-                "all five rounds are done; the final comparison (section 6) is not filled",
+                f"{last} 轮都做完了，§6 最终对比还没有填",
+                f"all rounds ({last}) are done; the final comparison (section 6) is not filled",
             ),
             spot,
         )
@@ -259,7 +271,7 @@ def next_round(evidence: Evidence) -> tuple[int, Text, Spot | None]:
         return number, both(f"Round {number} 还没有决策", f"Round {number} has no decision yet"), spot
     return (
         number,
-        both(f"未达标，优化做完 {done} 轮，共 {ROUNDS} 轮", f"the line is not met; {done} of {ROUNDS} rounds are done"),
+        both(f"未达标，优化做完 {done} 轮，共 {last} 轮", f"the line is not met; {done} of {last} rounds are done"),
         spot,
     )
 

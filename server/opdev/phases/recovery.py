@@ -223,6 +223,8 @@ def _row_13(e: Evidence) -> Match | None:
         f"做 Round {number}：一项机制改动，复测正确性，测性能，决定 keep 或 revert",
         f"do Round {number}: one change of mechanism, retest, measure, decide keep or revert",
     )
+    if number > perf.wanted(e):
+        do = both("用最终代码重测 L 和 S，填 §6", "measure L and S with the final code and fill section 6")
     return Match(13, "6.5", why, do, "shmem-ops-performance-optim", place)
 
 

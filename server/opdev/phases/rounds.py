@@ -1,7 +1,8 @@
 """Phase 6.5: five rounds, each a change of mechanism that was retested, measured and decided.
 
 A round counts when it has a step table and says keep or revert, or says 未执行 with the reason.  A step that is
-not PASS may only stand in a round that is taken back.  More than five rounds are the user's wish.
+not PASS may only stand in a round that is taken back.  Fewer than five are the design's to say (max_opt_rounds), more
+than five the user's.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def checks(evidence: Evidence) -> Iterator[Check]:
         )
         return
     file, report = both_of
-    for number in range(1, perf.ROUNDS + 1):
+    for number in range(1, perf.wanted(evidence) + 1):
         yield _round(evidence, file, number)
     yield code.build_check(evidence)
     yield _retested(evidence, file)

@@ -16,6 +16,7 @@ from typing import Any
 
 from opdev.atomic import write_bytes
 from opdev.phases.model import Gate, both
+from opdev.phases.perf import design_limit
 from opdev.rounds import ledger as ledgers
 from opdev.rounds import work
 from opdev.rounds.errors import Refused
@@ -33,7 +34,7 @@ from opdev.runs.events import Event
 from opdev.runs.handing import Given
 from opdev.runs.phasing import Phased, Phases, _Tried
 from opdev.runs.reader import replay
-from opdev.runs.rounds_limits import design_limit, first_number
+from opdev.runs.rounds_limits import first_number
 from opdev.runs.stepping import Stepped
 from opdev.runs.store import Run
 from opdev.runs.target import look

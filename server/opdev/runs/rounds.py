@@ -16,6 +16,7 @@ from typing import Any
 from opdev.commandline import begin, guarded
 from opdev.config import ConfigError
 from opdev.phases.evidence import Evidence
+from opdev.phases.perf import design_limit
 from opdev.rounds import diff, overview, work
 from opdev.rounds import ledger as ledgers
 from opdev.rounds.errors import Refused
@@ -29,7 +30,7 @@ from opdev.runs import finding, process, rounds_show
 from opdev.runs.cli import positive
 from opdev.runs.errors import UsageError
 from opdev.runs.lock import Lock
-from opdev.runs.rounds_limits import design_limit, first_number, limits_of
+from opdev.runs.rounds_limits import first_number, limits_of
 from opdev.runs.rounds_texts import say
 from opdev.runs.target import look
 from opdev.runs.texts import say as said

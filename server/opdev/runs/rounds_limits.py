@@ -1,4 +1,4 @@
-"""How many rounds there may be, which number the next one has, and how much a snapshot may take."""
+"""Which number the next round has, and how much a snapshot may take."""
 
 from __future__ import annotations
 
@@ -12,12 +12,6 @@ from opdev.rounds.scan import Limits
 def limits_of(settings: Mapping[str, Any]) -> Limits:
     """How much a snapshot may take, by the configuration of runs."""
     return Limits(bytes=int(settings.get("rounds-megabytes", 64)) * 1_000_000)
-
-
-def design_limit(evidence: Evidence) -> int | None:
-    """``performance.max_opt_rounds`` of the design; None where it says nothing that is a number."""
-    text = evidence.design.text("performance.max_opt_rounds").strip() if evidence.design is not None else ""
-    return int(text) if text.isascii() and text.isdigit() else None
 
 
 def first_number(evidence: Evidence) -> int:
