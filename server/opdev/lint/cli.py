@@ -25,6 +25,7 @@ from opdev.rules.model import Lang
 CLEAN, FINDINGS, USAGE, INTERNAL = 0, 1, 2, 3
 _INTERRUPTED = 130
 _TOO_FEW = 24
+_NO_MODULE = "no module "
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -164,10 +165,24 @@ def _lint(command: Command, collected: Collected, session: Session) -> tuple[lis
         for name, value in spent.items():
             seconds[name] = seconds.get(name, 0.0) + value
     cache.save()
+    if args.import_check:
+        _import(collected, session, records, run)
     if args.stats:
         _stats(records, seconds or session.linter.seconds or {})
     run.problems.sort()
     return sorted(records, key=lambda r: r.sort_key), run
+
+
+def _import(collected: Collected, session: Session, records: list[Record], run: Run) -> None:
+    """What cannot be imported; never from the cache, since it hangs on what is installed."""
+    from opdev.lint.importing import check
+
+    python = os.environ.get("PYTHON_CMD") or sys.executable
+    for found in check(collected.files, session, python):
+        if isinstance(found, Record):
+            records.append(found)
+        else:
+            run.problems.append((found[0], f"{_NO_MODULE}{found[1]} ({python})"))
 
 
 def _results(
@@ -209,7 +224,7 @@ def _report(command: Command, records: list[Record], run: Run, session: Session,
         records = only_added(records, added, command.options.cwd)
     _write(command, records, run, session, lang)
     for path, why in run.problems:
-        _err(say("unreadable", lang, path=path, why=why))
+        _err(say("not-imported" if why.startswith(_NO_MODULE) else "unreadable", lang, path=path, why=why))
         status = USAGE
     if any(r.rule == "internal-error" for r in records):
         return INTERNAL
@@ -222,7 +237,9 @@ def _write(command: Command, records: list[Record], run: Run, session: Session, 
     from opdev.atomic import write_bytes
 
     rules = {rule.name: rule for config in session.configs.seen for rule in config.rules}
-    texts = Texts(rules_by_name(rules.values()), lang)
+    from opdev.lint.importing import IMPORT_FAILS
+
+    texts = Texts({**rules_by_name(rules.values()), IMPORT_FAILS.name: IMPORT_FAILS}, lang)
     run.frames = not command.args.no_frames
     for name, file in command.outputs:
         write_bytes(os.path.abspath(file), writer(name)(records, texts, run).encode("utf-8", "backslashreplace"))

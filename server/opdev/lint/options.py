@@ -57,6 +57,10 @@ _HELP: dict[str, tuple[str, str]] = {
     "force-exclude": ("命令行直接给出的文件也受 exclude 约束", "let exclude apply to files named outright too"),
     "schema": ("打印 JSON Schema", "print a JSON Schema"),
     "no-frames": ("不显示源码片段", "do not show source lines"),
+    "import-check": (
+        "在子进程里导入 PyPTO 算子的测试、实现和 golden（会运行它们），报告导入失败；用 PYTHON_CMD 指定 Python",
+        "import tests, implementations and goldens of PyPTO operators in child processes (which runs them) and report what fails; PYTHON_CMD names the Python",
+    ),
     "files": ("列出会检查的文件", "list the files that would be linted"),
 }
 
@@ -114,6 +118,7 @@ def parser(lang: Lang) -> argparse.ArgumentParser:
     p.add_argument("--ignore-suppressions", action="store_true", help=text("no-suppress"))
     p.add_argument("--force-exclude", action="store_true", help=text("force-exclude"))
     p.add_argument("--no-frames", action="store_true", help=text("no-frames"))
+    p.add_argument("--import-check", action="store_true", help=text("import-check"))
     p.add_argument("--show-files", action="store_true", help=text("files"))
     p.add_argument("--print-schema", choices=("config", "rule"), help=text("schema"))
     return p
@@ -140,6 +145,8 @@ def parse(argv: Sequence[str], cwd: str, lang: Lang) -> Command:
         raise UsageError("--write-baseline takes the whole tree: drop --changed-since and --stdin-filename")
     if args.isolated and args.config:
         raise UsageError("--isolated reads no configuration: drop --config")
+    if args.import_check and (args.stdin_filename or args.watch):
+        raise UsageError("--import-check imports files as they are on disk: drop --stdin-filename and --watch")
     if args.jobs is not None and args.jobs < 1:
         raise UsageError("--jobs is at least 1")
     outputs, plain = [], False

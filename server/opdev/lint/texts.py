@@ -21,6 +21,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "fixable": ("，其中 {count} 个可用 --fix 自动修复", ", {count} of them fixable with --fix"),
     "baselined": ("；基线中的 {count} 个未列出", "; {count} more are in the baseline"),
     "unreadable": ("{path}：无法检查：{why}", "{path}: not linted: {why}"),
+    "not-imported": ("{path}：没有做导入检查：{why}", "{path}: not import-checked: {why}"),
     "no-path": ("{path}：没有这个文件或文件夹", "{path}: no such file or folder"),
     "no-files": ("没有可检查的文件", "there is nothing to lint here"),
     "fixed": ("{path}：已修复 {count} 处（{rules}）", "{path}: fixed {count} ({rules})"),
