@@ -63,6 +63,24 @@ EXPLORE = "# 调研\n\n" + "".join(f"## {n}. 小节\n\n内容\n\n" for n in rang
 INDEX = "# 资料\n\n## §A API\n\n- a\n\n## §B 样例\n\n- b\n\n## §C 教程\n\n- c\n"
 GOLDEN = "import torch\n\n\ndef demo_golden(x):\n    return x + 1\n\n\ndef _get_device():\n    return 'npu:0'\n"
 
+PERF = "docs/perf/round_002"
+EVIDENCE = {
+    "PERFORMANCE_CASES.json": json.dumps({
+        "schema_version": 1, "cases": [{"id": "a", "shape": [64], "dtype": "float32", "test_function": "test_aligned"}, {"id": "b"}],
+        "optimization_target": {"case_ids": ["a"], "selection_mode": "single_p0"}}),
+    "PERFORMANCE_REPORT.md": "# 性能\n",
+    "perf_report.md": "# 性能\n",
+    "performance.log": "PYPTO_PERF_SELECTED_CASE=a\n",
+    "performance.json": json.dumps({
+        "golden_reference_ratio": {"value": 1.2, "status": "met"},
+        "cases": [{"id": "a", "roofline_terminal": {"status": "wait_bound"}, "pipeline_evidence": {"status": "proven"}, "scalar_evidence": {"dominant": False}}]}),
+    f"{PERF}/collection.json": "{}",
+    f"{PERF}/case_a_0123abcd/measurement.json": json.dumps({"op_name": "demo_kernel", "warmup": 3, "repeats": 3, "seed": 42}),
+    **{f"{PERF}/case_a_0123abcd/repeat_00{n}/op_summary.csv": "x" for n in (1, 2, 3)},
+    f"{PERF}/case_a_0123abcd/instruction_timeline/timeline_evidence.json": "{}",
+}  # fmt: skip
+"""What stage 5 of PyPTO-Pro leaves."""
+
 
 def write(root: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():

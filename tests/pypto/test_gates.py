@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from building import pro4, state, write
+from building import EVIDENCE, pro4, state, write
 
 from opdev.cli import main
 from opdev.phases import find, schema
@@ -219,19 +219,12 @@ def test_a_stage_there_is_none_of_is_told_with_those_there_are(capsys, demo, wor
     assert "4 implementation" in err
 
 
-PERF = json.dumps(
-    {
-        "schema_version": 1,
-        "cases": [{"id": "a"}],
-        "optimization_target": {"case_ids": ["a"], "selection_mode": "single_p0"},
-    }
-)
 SECOND = {
     "KB_SELECTION.json": '{"schema_version": 1, "op": "demo", "class_id": ".", "topologies": [], "properties": {}, "optional_patterns": [], "required_constraints": [], "no_matching_pattern": true}',
     "DESIGN_BINDINGS.json": '{"schema_version": 1, "bindings": []}',
     "KB_USAGE.json": '{"schema_version": 1, "op": "demo", "class_id": ".", "invariants": []}',
     "module_interfaces.yaml": "op: demo\nmodule_count: 1\nprimary_inputs: [{name: x}]\nmodules: [{id: 1, inputs: [{name: x, source: primary}], outputs: [{name: y}]}]\nfinal_outputs: [{name: y, source: module_1}]\n",
-    "PERFORMANCE_CASES.json": PERF, "PERFORMANCE_REPORT.md": "x", "performance.json": "{}", "performance.log": "x", "perf_report.md": "x",
+    **EVIDENCE,
 }  # fmt: skip
 
 
@@ -248,8 +241,8 @@ SECOND = {
         (4, removed("KB_USAGE.json"), "file:KB_USAGE.json"),
         (4, lambda root: state(root, max_stage=5, current_stage=4, stage_status={"4": "in_progress"}, stage4_path="L1", stage4_modules={"module_count": 2}), "staged-modules"),
         (5, lambda _: None, None),
-        (5, replaced("PERFORMANCE_CASES.json", '["a"]', '["b"]'), "perf-cases"),
-        (5, replaced("performance.json", "{}", "{"), "json:performance.json"),
+        (5, replaced("PERFORMANCE_CASES.json", '["a"]', '["z"]'), "perf-cases"),
+        (5, replaced("performance.json", "}", ""), "json:performance.json"),
     ],
 )  # fmt: skip
 def test_the_second_generation_has_five_stages(capsys, demo, stage, change, closes):

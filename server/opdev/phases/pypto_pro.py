@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from opdev.phases.model import Check, Title, both
-from opdev.phases.pypto_checks import Document, PyptoEvidence, document, holding, json_of, judged, listed, present
+from opdev.phases.pypto_checks import Document, PyptoEvidence, document, holding, judged, listed, present
+from opdev.phases.pypto_evidence import measured, targets
 
 _INDEX = Title("material-index", "资料索引有 §A、§B、§C", "the index of material has §A, §B and §C")
 _EXPLORE = Title("explore-report", "调研报告章节齐全", "the exploration report is complete")
@@ -31,7 +32,6 @@ _TESTS = Title("tests", "至少四个测试，与设计 §8 一致", "four tests
 _PRECISION = Title("precision-standard", "用统一的精度标准", "precision is judged by the standard")
 _RUN = Title("run-evidence", "测试跑过且通过", "the tests were run and passed")
 _STAGED = Title("staged-modules", "各模块的分步文件齐全", "the staged files of the modules are there")
-_PERF = Title("perf-cases", "性能用例可用", "the performance cases can be used")
 _MARK = "❌"
 _FEWEST = 4
 
@@ -118,10 +118,10 @@ def _design(design: Document) -> Iterator[Check]:
     numbers = [int(m[1]) for h in design.headings if h.level == 2 and (m := re.match(r"\s*§\s*(\d{1,2})\b", h.title))]
     missing = [n for n in range(11) if n not in numbers]
     zh, en = listed(f"§{n}" for n in missing)
-    twice = sorted({n for n in numbers if numbers.count(n) > 1})
+    twice = sorted({n for n in numbers if numbers.count(n) > 1 or n > 10})
     bad = (
-        f"没有 {zh}" if missing else f"§{twice[0]} 有两个" if twice else "",
-        f"missing: {en}" if missing else f"§{twice[0]} is there twice" if twice else "",
+        f"没有 {zh}" if missing else f"§{twice[0]} 多出来了" if twice else "",
+        f"missing: {en}" if missing else f"§{twice[0]} is one too many" if twice else "",
     )
     yield holding(_SECTIONS, not missing and not twice, ("十一节", "eleven sections"), bad,
                   ("按模板补齐", "complete it by the template"), design.at(None))  # fmt: skip
@@ -143,8 +143,14 @@ def _design(design: Document) -> Iterator[Check]:
                   ("用 make_tile_group 分配 tile", "allocate tiles with make_tile_group"), design.at(None))  # fmt: skip
     cube = design.find(rb"(?i)section_cube|\bmatmul\b") is not None and design.find(rb"(?i)section_vector") is None
     mapped = design.find(rb"\bvf\.\w|vector_function|tile_op") is not None
-    yield holding(_VECTOR, cube or mapped, ("是", "yes"), ("没有 vf.* 的映射", "nothing is mapped to vf.*"),
-                  ("为每个向量步骤写出 vf 接口", "name the vf call of every vector step"), design.at(None))  # fmt: skip
+    plain = design.find(rb"pl\.\*\s*Vector\s*API")
+    bad = (
+        ("写的是 pl.* Vector API", "it says pl.* Vector API")
+        if plain is not None
+        else ("没有 vf.* 的映射", "nothing is mapped to vf.*")
+    )
+    yield holding(_VECTOR, plain is None and (cube or mapped), ("是", "yes"), bad,
+                  ("为每个向量步骤写出 vf 接口", "name the vf call of every vector step"), plain or design.at(None))  # fmt: skip
 
 
 def _section_holds(number: int, body: str) -> bool:
@@ -261,29 +267,10 @@ def _tune(e: PyptoEvidence) -> Iterator[Check]:
     yield from present(
         e, "PERFORMANCE_CASES.json", "PERFORMANCE_REPORT.md", "performance.json", "performance.log", "perf_report.md"
     )
-    for name in ("PERFORMANCE_CASES.json", "performance.json"):
-        found, fault = json_of(e, name)
-        if fault is not None:
-            yield fault
-        elif name == "PERFORMANCE_CASES.json" and found is not None:
-            yield _cases(e, found)
+    yield from targets(e)
+    yield from measured(e)
     yield from judged(e, "pypto-test", "pypto-golden")
-
-
-def _cases(e: PyptoEvidence, found: object) -> Check:
-    place = e.at(e.there("PERFORMANCE_CASES.json") or "PERFORMANCE_CASES.json")
-    table = found if isinstance(found, dict) else {}
-    cases = table.get("cases")
-    ids = [c.get("id") for c in cases if isinstance(c, dict)] if isinstance(cases, list) else []
-    target = table.get("optimization_target")
-    wanted = target.get("case_ids") if isinstance(target, dict) else None
-    mode = target.get("selection_mode") if isinstance(target, dict) else None
-    unknown = [str(c) for c in wanted if c not in ids] if isinstance(wanted, list) else []
-    if not ids or not wanted or unknown or mode not in ("user_selected", "single_p0", "all_p0_no_questions"):
-        bad = (f"目标 {'、'.join(unknown)} 不在 cases 里", f"targets that are no cases: {', '.join(unknown)}") if unknown else (
-            "cases、optimization_target.case_ids 或 selection_mode 不全", "cases, optimization_target.case_ids or selection_mode is missing")  # fmt: skip
-        return _PERF.failed(both(*bad), both("写明优化目标的用例", "say which cases are to be optimised"), place)
-    return _PERF.ok(both(f"{len(ids)} 个用例", f"{len(ids)} cases"), place)
+    yield _ran(e)
 
 
 PRO4: Mapping[str, Callable[[PyptoEvidence], Iterator[Check]]] = {"1": _plan4, "2": _golden, "3": _design4, "4": _code}

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from opdev.phases.model import Check
+from opdev.phases.model import Check, Title, both
 from opdev.phases.pypto_checks import PyptoEvidence, judged
 from opdev.phases.pypto_status import stage_gate
 from opdev.pypto.moves import Move
 from opdev.pypto.states import phase_number
 from opdev.workflow.compat import evidence_at, of_phase
 
+_FILES = Title("part-files", "这一部分的文件在位", "the files of the part are there")
 _OWN = frozenset({"phases", "staged-modules"})
 """Checks about the state file itself: the moves have guards of their own for these."""
 
@@ -38,6 +39,9 @@ def _checks(evidence: PyptoEvidence, move: Move, stage: int) -> list[Check]:
 def phase_checks(evidence: PyptoEvidence, number: int) -> list[Check]:
     """What the rules say of the files of one phase (classic) or module (PyPTO-Pro)."""
     mine = of_phase(evidence, number)
+    if not any(f.language == "python" and mine(f) for f in evidence.files.values()):
+        text = both(f"modules/ 里没有第 {number} 部分的文件", f"modules/ has no files of part {number}")
+        return [_FILES.failed(text, both("先写出它", "write them first"), evidence.at("modules"))]
     return [*judged(evidence, "pypto-impl", "pypto-test", "pypto-golden", only=mine), *judged(evidence, "pypto-memory")]
 
 

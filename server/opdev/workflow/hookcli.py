@@ -14,12 +14,13 @@ from collections.abc import Sequence
 
 from opdev.commandline import INTERNAL, begin, guarded
 from opdev.config import ConfigError
+from opdev.phases.pypto_checks import PyptoEvidence
 from opdev.phases.pypto_graph import STAGES
-from opdev.pypto.states import phase_number
+from opdev.pypto.states import RefusedError, modules, phase_number
 from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
 from opdev.workflow.compat import Found, Judgement, evidence_at, of_phase, rows_judged, stage_judged
-from opdev.workflow.hooks import ALIASES, MODES, Asked, answered, parsed
+from opdev.workflow.hooks import ALIASES, MODES, Answer, Asked, answered, failed, parsed
 from opdev.workflow.rows import GROUPS, ROWS
 from opdev.workflow.texts import say
 
@@ -49,21 +50,24 @@ def hook(argv: Sequence[str]) -> int:
 
 
 def _guarded(prog: str, lang: Lang, mode: str) -> int:
-    mode = ALIASES.get(mode, mode)
-    status = guarded(prog, lang, lambda: _hooked(prog, lang, mode), {})
-    # Whoever may not end yet does not get away by a fault of ours: any other status than 2 would let go.
-    return BLOCKED if status == INTERNAL and mode in ("stop", "pre-commit") else status
+    keeps, mode = mode in ALIASES, ALIASES.get(mode, mode)
+    status = guarded(prog, lang, lambda: _hooked(prog, lang, mode, keeps=keeps), {})
+    # Whoever may not go on does not get away by a fault of ours.
+    return _answer(failed(Asked(mode, lang=lang)), prog) if status == INTERNAL and mode != "post-bash" else status
 
 
-def _hooked(prog: str, lang: Lang, mode: str) -> int:
+def _hooked(prog: str, lang: Lang, mode: str, *, keeps: bool) -> int:
     raw, wrong = _input()
     data, fault = parsed(raw)
     if fault or wrong:
         sys.stderr.write(f"{prog} {mode}: {say('hook-input', lang, why=fault or wrong)}\n")
     blocks = all(os.environ.get(name, "1") != "0" for name in _NO_BLOCK)
-    answer = answered(Asked(mode, data, os.getcwd().replace("\\", "/"), lang, blocks))
+    return _answer(answered(Asked(mode, data, os.getcwd().replace("\\", "/"), lang, blocks, keeps)), f"{prog} {mode}")
+
+
+def _answer(answer: Answer, prog: str) -> int:
     if answer.note:
-        sys.stderr.write(f"{prog} {mode}: {answer.note}\n")
+        sys.stderr.write(f"{prog}: {answer.note}\n")
     if answer.body is not None:
         sys.stdout.write(json.dumps(answer.body, ensure_ascii=False) + "\n")
     if answer.status and answer.body is not None:
@@ -168,6 +172,8 @@ def _judged(parser: argparse.ArgumentParser, args: argparse.Namespace, root: str
         number = phase_number(args.phase or "") if args.check_phase_gate else args.module
         if number is None or number < 1:
             parser.error(say("compat-need-phase" if args.check_phase_gate else "compat-need-module", lang))
+        if args.check_module_gate:
+            _module_there(parser, evidence, number, args.stage, lang)
         rows = {row.id for row in ROWS.values() if row.target == "impl" and stage in row.stages} | {"OL53", "OL54"}
         mine = of_phase(evidence, number)
         judged = rows_judged(evidence, rows, lang, stage, only=mine)
@@ -176,3 +182,19 @@ def _judged(parser: argparse.ArgumentParser, args: argparse.Namespace, root: str
             judged.found.insert(0, Found("FILES", "S1", "FAIL", text, "modules/", 0, "D2", "E2", "missing-file", text))
         return judged
     return stage_judged(evidence, stage, lang)
+
+
+def _module_there(
+    parser: argparse.ArgumentParser, evidence: PyptoEvidence, number: int, stage: int | None, lang: Lang
+) -> None:
+    """Modules are of stage 4, and as many as the state file has planned."""
+    if stage not in (None, 4):
+        parser.error(say("compat-module-stage", lang))
+    try:
+        count = len(modules(evidence.state)) if evidence.state is not None else None
+    except RefusedError as error:
+        parser.error(error.text[lang])
+    if count is None:
+        parser.error(say("compat-no-state", lang))
+    if number > count:
+        parser.error(say("compat-no-module", lang, n=number, count=count))

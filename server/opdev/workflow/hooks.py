@@ -21,6 +21,7 @@ from opdev.pypto.statefile import NAME, path_of, spec_of
 from opdev.pypto.states import last_stage
 from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
+from opdev.workflow.backup import kept
 from opdev.workflow.compat import Found, Judgement, evidence_at, file_judged, stage_judged
 from opdev.workflow.texts import say
 
@@ -60,6 +61,8 @@ class Asked:
     lang: Lang = "en"
     blocks: bool = True
     """Whether ``post-edit`` blocks; off by ``PYPTO_OP_LINT_POST_EDIT_BLOCK=0``, as in the existing linter."""
+    keeps: bool = False
+    """Whether ``pre-edit`` was asked for by its old name, which also keeps what stage 6 changes."""
 
     def tool(self, *keys: str) -> str:
         """A text of ``tool_input``; empty where there is none."""
@@ -76,6 +79,13 @@ def answered(asked: Asked) -> Answer:
     return {
         "post-edit": _post_edit, "pre-edit": _pre_edit, "post-bash": _post_bash, "pre-commit": _pre_commit, "stop": _stop,
     }[asked.mode](asked)  # fmt: skip
+
+
+def failed(asked: Asked) -> Answer:
+    """The answer where a fault of ours keeps a hook from judging: what cannot be judged does not pass."""
+    text = say("hook-failed", asked.lang)
+    found = Found("INTERNAL", "S0", "FAIL", text, "", 0, "SYSTEM", "E1", "internal-error", text)
+    return Answer(_blocked(asked, [found], [found]), 2 if asked.mode in ("stop", "pre-commit") else 0)
 
 
 def _body(asked: Asked, decision: str, reason: str = "", context: str = "") -> dict[str, Any]:
@@ -189,11 +199,16 @@ def _reached(evidence: PyptoEvidence) -> int:
 
 
 def _pre_edit(asked: Asked) -> Answer:
-    """The state file is changed by its own command alone."""
+    """The state file is changed by its own command alone; an implementation is kept before stage 6 changes it."""
     given = asked.tool(*_PATHS)
-    if not given or os.path.basename(given.replace("\\", "/")) != NAME:
-        return Answer()
-    return Answer(_body(asked, "block", say("hook-state", asked.lang)))
+    name = given.replace("\\", "/").rpartition("/")[2]
+    if name == NAME:
+        return Answer(_body(asked, "block", say("hook-state", asked.lang)))
+    if asked.keeps and name.endswith("_impl.py"):
+        path = _absolute(asked, given)
+        root = operator_of(path)
+        return Answer(note=kept(root, path)) if root is not None else Answer()
+    return Answer()
 
 
 def _post_bash(asked: Asked) -> Answer:
@@ -327,10 +342,13 @@ def parsed(raw: bytes) -> tuple[Mapping[str, Any], str]:
     if not raw.strip():
         return {}, ""
     try:
-        found = json.loads(raw.decode("utf-8-sig", "replace"))
+        # Paths need not be UTF-8: their bytes come back as they were.
+        encoding = json.detect_encoding(raw)
+        lenient = "surrogateescape" if encoding.startswith("utf-8") else "replace"
+        found = json.loads(raw.decode(encoding, lenient))
     except (ValueError, RecursionError) as error:
         return {}, str(error)
     return (found, "") if isinstance(found, dict) else ({}, f"{type(found).__name__}")
 
 
-__all__ = ["ALIASES", "MODES", "Answer", "Asked", "answered", "parsed"]
+__all__ = ["ALIASES", "MODES", "Answer", "Asked", "answered", "failed", "parsed"]
