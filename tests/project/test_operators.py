@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from opdev.kinds import LOG_HEAD
 from opdev.project import operators
 from opdev.project.operators import Operator, kind_of, read_disk
 from opdev.project.places import Places
@@ -175,12 +176,14 @@ def test_the_newest_logs_of_measurements_are_seen_and_the_rest_of_data_is_not(ro
     for age, name in enumerate(["d.log", "c.log", "b.log", "a.log", "config.json", "old/x.log"]):
         (perf / name).write_text("[PERF] pe=0 kernel_us=1\n")
         os.utime(perf / name, (1_000_000 - age, 1_000_000 - age))
-    (perf / "huge.log").write_bytes(b" " * 2_000_001)
+    (perf / "huge.log").write_bytes(b"[PERF] pe=0 kernel_us=1\n" + b" " * 3_000_000)
     (root / "data" / "golden.log").write_text("x\n")
 
     operator = Operator(str(root), Places())
-    assert relative(root, operator.files("log")) == ["data/perf/c.log", "data/perf/d.log"]
-    assert [f.language for f in operator.files("log")] == [None, None]
+    assert relative(root, operator.files("perf-log")) == ["data/perf/c.log", "data/perf/d.log", "data/perf/huge.log"]
+    assert [f.language for f in operator.files("log")] == ["log"] * 3
+    # Of a long one the head, and enough of it to know that there is more.
+    assert LOG_HEAD < len(next(f for f in operator.files("log") if "huge" in f.path).data) < LOG_HEAD + 100_000
     assert not any("/data/" in path for path in operator.names())
 
 
