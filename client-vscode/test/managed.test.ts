@@ -59,6 +59,7 @@ test('an environment is made of the wheels alone, and is ready only at the end',
     assert.ok(isReady(where));
     assert.ok(existsSync(ownInterpreter(where, false)));
     assert.match(calls()[1] ?? '', /pip-26-py3-none-any\.whl\/pip --isolated .*--no-index .*--find-links \S+wheels .*opdev$/);
+    assert.match(calls()[2] ?? '', / numpy$/);
     await make(where, found, base, never, () => assert.fail('it is there already'));
     assert.deepEqual(readdirSync(where.folder), [where.name]);
   }));
@@ -77,6 +78,12 @@ test('packages that do not install are a failure with what pip said', () =>
       (error) => error instanceof NotMade && error.why === 'failed' && error.output.includes('No matching distribution'),
     );
     assert.deepEqual(readdirSync(one.where.folder), []);
+  }));
+
+test('an environment is one without numpy, too', () =>
+  bench({ pip: 'case "$*" in *numpy) exit 1 ;; esac' }, async (one) => {
+    await make(one.where, one.found, one.base, never, () => undefined);
+    assert.ok(isReady(one.where));
   }));
 
 test('cancelling ends what runs and leaves nothing', () =>

@@ -32,6 +32,8 @@ except ModuleNotFoundError:
 ROOT = Path(__file__).resolve().parents[2]
 WHEELS = ROOT / "client-vscode" / "wheels"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+SCRIPTS = ("numpy>=1.26,<2.3; python_version < '3.14'", "numpy>=2.3,<3; python_version >= '3.14'")
+"""What the scripts of operators need, and the precision panel: the last that run where glibc is 2.17."""
 FROM_SOURCE = {"tree-sitter-cmake"}
 """Packages without wheels; they are built here, for the stable ABI."""
 MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
@@ -46,7 +48,7 @@ def main() -> int:
     if sys.platform != "linux":
         print("wheels are collected on Linux only; elsewhere the extension comes without them", file=sys.stderr)
         return 0
-    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    needed = [*tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"], *SCRIPTS]
     key = hashlib.sha256(f"{needed} {PYTHONS} {PLATFORMS} {Path(__file__).read_text()}".encode()).hexdigest()
     stamp = WHEELS / ".key"
     if not stamp.exists() or stamp.read_text() != key:
@@ -97,7 +99,7 @@ def own() -> None:
 
 def missing(python: str) -> list[str]:
     """What an installation of opdev with this Python would not find."""
-    return [f"Python {python}: no wheel for {text}" for text in unmet(["opdev"], python, WHEELS)]
+    return [f"Python {python}: no wheel for {text}" for text in unmet(["opdev", *SCRIPTS], python, WHEELS)]
 
 
 def unmet(needed: Iterable[str], python: str, folder: Path) -> list[str]:

@@ -148,13 +148,17 @@ async function build(
   const python = interpreter(environment, process.platform === 'win32');
   step('packages');
   const pip = readdirSync(found.wheels).find((name) => /^pip-.*\.whl$/.test(name)) ?? 'pip.whl';
-  const installed = await run(python, [
-    path.join(found.wheels, pip, 'pip'), '--isolated', '--disable-pip-version-check', '--no-cache-dir', 'install',
-    '--no-index', '--only-binary', ':all:', '--find-links', found.wheels, '--no-warn-script-location', 'opdev',
-  ]);
+  const install = (wanted: string): Promise<Ran> =>
+    run(python, [
+      path.join(found.wheels, pip, 'pip'), '--isolated', '--disable-pip-version-check', '--no-cache-dir', 'install',
+      '--no-index', '--only-binary', ':all:', '--find-links', found.wheels, '--no-warn-script-location', wanted,
+    ]);
+  const installed = await install('opdev');
   if (installed.status !== 0) {
     throw new NotMade('failed', 'pip install opdev', installed.output);
   }
+  // Scripts and precision need it; where it cannot be had all else is there, and both say what is missing.
+  await install('numpy');
   step('check');
   const checked = await run(python, ['-I', '-c', 'import opdev.lsp.server, opdev.syntax.file, pydantic, yaml, jinja2']);
   if (checked.status !== 0) {

@@ -27,7 +27,7 @@ def test_wheels_are_whole_and_serve_every_python(package: zipfile.ZipFile) -> No
     assert {name.rpartition("/")[2] for name in names} == set(manifest["wheels"])
     for name in names:
         assert hashlib.sha256(package.read(name)).hexdigest() == manifest["wheels"][name.rpartition("/")[2]], name
-    for distribution in ("pydantic_core", "pyyaml", "markupsafe", "tree_sitter"):
+    for distribution in ("pydantic_core", "pyyaml", "markupsafe", "tree_sitter", "numpy"):
         for python in PYTHONS:
             assert any(re.search(rf"/{distribution}-[^/]*-{python}-", name, re.IGNORECASE) for name in names)
     for distribution in ("opdev", "pip", "tree_sitter_cmake", "tree_sitter_cuda", "pygls", "tomli"):
