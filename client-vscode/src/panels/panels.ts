@@ -38,7 +38,8 @@ class Panel {
         send({ type: 'reset', target: this.target, operator, run, simulated, texts: textsOf(kind) });
       },
       comes: (events: RunEvent[], state) => {
-        send({ type: 'events', events, state });
+        // Output comes by its log: what only says that there is more of it would load the editor's window for nothing.
+        send({ type: 'events', events: events.filter((event) => event.type !== 'output'), state });
         this.logs?.comes(events);
       },
     });

@@ -224,8 +224,7 @@ def test_a_window_reloaded_mid_run_shows_all_of_it_and_stops_it(
     begin(bench)
     page.locator(".badge", has_text="running").wait_for()
     page.locator(".log .line", has_text="held").wait_for()
-    row.hover()
-    row.locator(".action-label[aria-label^='Stop']").click()
+    bench.act(row, "Stop")
     page.locator(".badge", has_text="stopped").wait_for()
     bench.picture("stopped")
 

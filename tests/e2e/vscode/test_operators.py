@@ -16,10 +16,10 @@ def test_operators_and_their_phases(code_server: CodeServer, window: Callable[..
     bench = window(code_server, workspace)
     view = bench.view("opdev")
     row = view.locator(".monaco-list-row", has_text="allgather").first
-    row.wait_for()
-    row.click()
+    bench.expand(row)
     view.locator(".monaco-list-row", has_text="Runs").first.wait_for()
     bench.picture("operators", shown=True)
+    bench.piece("operator", view)
 
 
 def test_a_phase_runs_and_the_compile_panel_fills(
@@ -28,7 +28,7 @@ def test_a_phase_runs_and_the_compile_panel_fills(
     server = serve(machine={"opdev.python": sys.executable, "opdev.run.executor": "sim"})
     bench = window(server, workspace)
     view = bench.view("opdev")
-    view.locator(".monaco-list-row", has_text="put_signal").first.click()
+    bench.expand(view.locator(".monaco-list-row", has_text="put_signal").first)
     phase = view.locator(".monaco-list-row", has_text="code and build").first
     phase.wait_for()
     phase.click()
@@ -36,11 +36,11 @@ def test_a_phase_runs_and_the_compile_panel_fills(
     bench.choose("put_signal")
     page = bench.webview("Compile · put_signal")
     page.get_by_text("Nothing was run here yet.").wait_for()
-    phase.hover()
-    phase.locator(".action-label[aria-label^='Run a phase']").click()
+    bench.act(phase, "Run a phase")
     page.locator(".badge", has_text="running").wait_for()
     bench.picture("compile-running", shown=True)
     page.locator(".badge.passed").wait_for(timeout=240_000)
     page.locator(".simulated").wait_for()
     page.locator(".log .line", has_text="02-smoke").first.wait_for()
     bench.picture("compile-passed")
+    bench.piece("green", bench.page.locator("iframe.webview.ready:visible"))

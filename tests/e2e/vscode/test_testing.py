@@ -36,16 +36,14 @@ test_row.__test__ = False  # type: ignore[attr-defined]
 def run_test(bench: Workbench, text: str) -> None:
     row = test_row(bench, text)
     row.click()
-    row.hover()
-    row.locator(".action-label[aria-label='Run Test']").click()
+    bench.act(row, "Run Test")
 
 
 def test_cases_are_tests(stand_in: CodeServer, window: Callable[..., Workbench], workspace: Path) -> None:
     operator = workspace / "custom-ops/put_signal"
     bench = window(stand_in, workspace)
     bench.view("Testing")
-    test_row(bench, "put_signal").wait_for()
-    test_row(bench, "put_signal").locator(".monaco-tl-twistie").click()
+    bench.expand(test_row(bench, "put_signal"))
     run_test(bench, "tiny_2pe_fp32")
     test_row(bench, "tiny_2pe_fp32").locator(".codicon-testing-passed-icon").wait_for(timeout=RUN_MS)
     bench.picture("test-passed")
@@ -118,7 +116,7 @@ def test_in_chinese(serve: Callable[..., CodeServer], window: Callable[..., Work
     server = serve(machine=MACHINE, locale="zh-cn", settings={"workbench.colorTheme": "Default Dark Modern"})
     bench = window(server, workspace)
     view = bench.view("opdev")
-    view.locator(".monaco-list-row", has_text="put_signal").first.click()
+    bench.expand(view.locator(".monaco-list-row", has_text="put_signal").first)
     view.locator(".monaco-list-row", has_text="代码与编译").first.wait_for()
     bench.palette("opdev: 查看门禁为什么没开")
     bench.choose("put_signal")
@@ -142,8 +140,19 @@ def five(bench: Workbench, cann: str, *, back: bool = False) -> None:
     """Answer the five questions: where CANN is, then the first option of each."""
     rows = bench.page.locator(".quick-input-widget .quick-input-list .monaco-list-row")
     title(bench).get_by_text("1/5").wait_for()
-    bench.page.locator(".quick-input-widget .quick-input-box input").fill(cann)
-    bench.choose(cann)
+    box = bench.page.locator(".quick-input-widget .quick-input-box input")
+    if back:
+        # A path that cannot be meant is told where it was written, and can be mended there.
+        box.fill("CANN/set_env.sh")
+        bench.choose("CANN/set_env.sh")
+        bench.page.locator(".quick-input-message", has_text="CANN/set_env.sh is not an absolute path").wait_for()
+        bench.picture("intake-refused")
+        box.fill(cann)
+        bench.page.locator(".quick-input-message", has_text="is not an absolute path").wait_for(state="hidden")
+        bench.page.keyboard.press("Enter")
+    else:
+        box.fill(cann)
+        bench.choose(cann)
     for number in range(2, 6):
         title(bench).get_by_text(f"{number}/5").wait_for()
         if back and number == 3:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -13,9 +14,31 @@ if TYPE_CHECKING:
     from playwright.sync_api import FrameLocator, Locator, Page
 
 WAIT_MS = 60_000
+SOON_MS = 5_000
+"""Until what was done is done again, because nobody heard it."""
+STILL_MS = 250
+"""How long a list is given to draw itself."""
+LONGEST_LIST = 60
 SHOWN = Path(__file__).resolve().parents[3] / "client-vscode/images"
 LARGEST = 150_000
 """Bytes of a picture the README shows."""
+
+
+WALKTHROUGH = SHOWN.parent / "media/walkthrough"
+
+
+def keep(path: Path, folder: Path, name: str, largest: int) -> None:
+    """What the extension shows of itself is written by the tests, when they are asked to."""
+    if os.environ.get("OPDEV_PICTURES") == "write":
+        assert path.stat().st_size <= largest, f"{name}.png is too large to be shown"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(path, folder / f"{name}.png")
+
+
+def _too_late() -> type[Exception]:
+    from playwright.sync_api import TimeoutError as TooLate
+
+    return TooLate
 
 
 class Workbench:
@@ -43,25 +66,50 @@ class Workbench:
         self.pictures.mkdir(parents=True, exist_ok=True)
         path = self.pictures / f"{name}.png"
         self.page.screenshot(path=str(path), animations="disabled")
-        if shown and os.environ.get("OPDEV_PICTURES") == "write":
-            assert path.stat().st_size <= LARGEST, f"{name}.png is too large for a README"
-            SHOWN.mkdir(exist_ok=True)
-            shutil.copy(path, SHOWN)
+        if shown:
+            keep(path, SHOWN, name, LARGEST)
         return path
+
+    def piece(self, name: str, of: Locator, most: int = 400) -> Path:
+        """A part of the window as the walkthrough shows it, at most ``most`` pixels high."""
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        path = self.pictures / f"walkthrough-{name}.png"
+        box = of.bounding_box()
+        assert box is not None
+        clip = {"x": box["x"], "y": box["y"], "width": box["width"], "height": min(box["height"], most)}
+        self.page.screenshot(path=str(path), animations="disabled", clip=clip)  # type: ignore[arg-type]
+        keep(path, WALKTHROUGH, name, LARGEST // 3)
+        return path
+
+    def unfold(self, head: Locator, inside: Locator) -> None:
+        """Open what is folded, if it is: a click on what is open would close it, or do nothing."""
+        if not inside.is_visible():
+            head.click()
+        inside.wait_for()
 
     def palette(self, text: str) -> None:
         """Run a command by the words its entry has."""
-        self.page.keyboard.press("F1")
+        self.asked("F1").fill(f">{text}")
+        self.choose(text)
+
+    def asked(self, keys: str) -> Locator:
+        """The box of the quick input that keys open; a window that is still being made does not hear them."""
         box = self.page.locator(".quick-input-widget .quick-input-box input")
-        box.wait_for()
-        box.fill(f">{text}")
-        self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=text).first.click()
+        self.again(lambda: self.page.keyboard.press(keys), box, f"{keys} opens a box")
+        return box
+
+    def again(self, act: Callable[[], object], then: Locator, what: str) -> None:
+        """Do something until what it leads to is there: what is drawn anew at that moment swallows it."""
+        for _ in range(WAIT_MS // SOON_MS):
+            act()
+            with contextlib.suppress(_too_late()):
+                then.wait_for(timeout=SOON_MS)
+                return
+        raise AssertionError(f"never happened: {what}")
 
     def commands(self, text: str) -> list[str]:
         """What the palette offers for a text."""
-        self.page.keyboard.press("F1")
-        box = self.page.locator(".quick-input-widget .quick-input-box input")
-        box.wait_for()
+        box = self.asked("F1")
         box.fill(f">{text}")
         rows = self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row")
         rows.first.wait_for()
@@ -71,8 +119,17 @@ class Workbench:
         return [one.replace("\u00a0", " ") for one in found]
 
     def choose(self, text: str) -> None:
-        """Take the entry of a quick pick that is already open."""
-        self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=text).first.click()
+        """Take the entry of a quick pick that is already open; with keys, for a list may move under the mouse."""
+        rows = self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row")
+        rows.filter(has_text=text).first.wait_for()
+        taken = self.page.locator(".quick-input-widget .monaco-list-row.focused", has_text=text)
+        for _ in range(LONGEST_LIST):
+            with contextlib.suppress(_too_late()):
+                taken.first.wait_for(timeout=STILL_MS)
+                self.page.keyboard.press("Enter")
+                return
+            self.page.keyboard.press("ArrowDown")
+        raise AssertionError(f"no entry with {text!r} can be reached")
 
     def pick(self, text: str) -> None:
         """Take an entry of a quick pick by typing its name: a long list may move under the mouse."""
@@ -87,20 +144,19 @@ class Workbench:
 
     def open(self, relative: str) -> None:
         """Open a file of the workspace by its path."""
-        self.page.keyboard.press("Control+P")
-        box = self.page.locator(".quick-input-widget .quick-input-box input")
-        box.wait_for()
-        box.fill(relative)
-        name = relative.rpartition("/")[2]
-        self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row", has_text=name).first.click()
+        folder, _, name = relative.rpartition("/")
+        self.asked("Control+P").fill(relative)
+        # What was open before comes first, until the search has found it.
+        found = self.page.locator(".quick-input-widget .monaco-list-row.focused", has_text=name)
+        found.filter(has_text=folder).first.wait_for()
+        self.page.keyboard.press("Enter")
         self.page.locator(".tab.active", has_text=name).wait_for()
         self.page.locator(".editor-instance .monaco-editor .view-line").first.wait_for()
 
     def go_to(self, line: int, column: int = 1) -> None:
-        self.page.keyboard.press("Control+G")
-        box = self.page.locator(".quick-input-widget .quick-input-box input")
-        box.wait_for()
+        box = self.asked("Control+G")
         box.fill(f":{line}:{column}")
+        self.page.locator(".quick-input-widget .monaco-list-row", has_text=str(line)).first.wait_for()
         self.page.keyboard.press("Enter")
         box.wait_for(state="hidden")
 
@@ -111,16 +167,39 @@ class Workbench:
         """Rows of the Problems panel that hold a text; the panel is opened."""
         panel = self.page.locator(".markers-panel")
         if not panel.is_visible():
-            self.page.keyboard.press("Control+Shift+M")
-            panel.wait_for()
+            self.again(lambda: self.page.keyboard.press("Control+Shift+M"), panel, "the Problems panel")
         return panel.locator(".monaco-list-row", has_text=text)
 
     def quick_fix(self, text: str) -> None:
-        """Choose a quick fix at the cursor."""
-        self.page.keyboard.press("Control+.")
+        """Choose a quick fix at the cursor; there is none before the server has looked."""
         row = self.page.locator(".action-widget .monaco-list-row", has_text=text).first
-        row.wait_for()
+
+        def ask() -> None:
+            self.page.keyboard.press("Escape")
+            self.page.keyboard.press("Control+.")
+
+        self.again(ask, row, f"the quick fix {text!r} is offered")
         row.click()
+
+    def act(self, row: Locator, label: str) -> None:
+        """Push a button of a row, which is there only while the mouse is over it and the row is not drawn anew."""
+        button = row.locator(f".action-label[aria-label^='{label}']").first
+        for _ in range(WAIT_MS // SOON_MS):
+            with contextlib.suppress(_too_late()):
+                row.hover()
+                button.click(timeout=SOON_MS)
+                return
+        raise AssertionError(f"{label!r} could not be pushed")
+
+    def expand(self, row: Locator) -> None:
+        """Open a row of a tree, if it is closed."""
+        row.wait_for()
+        for _ in range(WAIT_MS // SOON_MS):
+            if row.get_attribute("aria-expanded") == "true":
+                return
+            row.locator(".monaco-tl-twistie").click()
+            self.page.wait_for_timeout(STILL_MS)
+        raise AssertionError("the row stays closed")
 
     def save(self) -> None:
         self.page.keyboard.press("Control+S")
@@ -129,15 +208,17 @@ class Workbench:
     def webview(self, title: str) -> FrameLocator:
         """The document inside a webview panel whose tab is called so."""
         self.page.locator(".tab.active", has_text=title).wait_for()
-        return self.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+        # Others keep their pages while they are behind it.
+        return self.page.frame_locator("iframe.webview.ready:visible").frame_locator("#active-frame")
 
     def view(self, title: str) -> Locator:
         """A view container of the activity bar, opened."""
         tab = self.page.locator(f'.activitybar .action-label[aria-label^="{title}"]')
         tab.wait_for()
-        if "checked" not in (tab.locator("xpath=..").get_attribute("class") or ""):
+        front = self.page.locator(f'.activitybar .action-item.checked .action-label[aria-label^="{title}"]')
+        if not front.is_visible():
             # The one in front would be closed by it.
-            tab.click()
+            self.again(lambda: front.is_visible() or tab.click(), front, f"{title} is in front")
         return self.page.locator(".sidebar .composite.viewlet")
 
     def notification(self, text: str) -> Locator:
