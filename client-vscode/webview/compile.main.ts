@@ -1,10 +1,15 @@
 // The compile panel: errors that lead to their lines, why it failed, and the log as it comes.
 import type { ToPage } from '../src/panels/messages';
+import type { RunEventsResult } from '../src/protocol';
+import type { Changes } from './compile/compare';
+import { changes } from './compile/compare';
 import { Compile } from './compile/model';
 import type { Found } from './compile/model';
 import { Lines } from './compile/lines';
+import { answered, ask } from './shared/ask';
 import { byId, h } from './shared/dom';
 import { drawHead } from './shared/head';
+import { History, save } from './shared/history';
 import { hear, painter, remember, send } from './shared/host';
 import { Progress, words } from './shared/run';
 
@@ -13,8 +18,13 @@ let run: string | null = null;
 let model = new Compile();
 let progress = new Progress();
 let shownErrors = -1;
+let operator = '';
+/** The run that is compared with. */
+let other: Compile | null = null;
 
+const PAGE = 2_000;
 const top = h('div');
+const history = new History(() => void compared());
 const errors = h('div', { class: 'errors', role: 'list' });
 const filter = h('input', { type: 'search', oninput: () => paint() }) as HTMLInputElement;
 const follow = h('input', {
@@ -28,7 +38,7 @@ const follow = h('input', {
 const followText = h('label', { for: 'follow' });
 const counted = h('span', { class: 'muted' });
 const log = new Lines('log', () => paint());
-byId('app').append(top, errors, h('div', { class: 'bar' }, filter, follow, followText, h('span', { class: 'grow' }), counted), log.element);
+byId('app').append(top, history.element, errors, h('div', { class: 'bar' }, filter, follow, followText, h('span', { class: 'grow' }), counted), log.element);
 
 const paint = painter(() => {
   drawHead(top, progress, texts, run);
@@ -52,10 +62,43 @@ function list(): HTMLElement[] {
       h('div', {}, h('b', {}, `${texts.next ?? ''}: `), words(one.next)),
     ),
   );
-  return [...made, ...model.found.map(row)];
+  if (other === null) {
+    return [...made, ...model.found.map((found) => row(found))];
+  }
+  const told: Changes = changes(model.found, other.found);
+  const heading = (texts.gone ?? '').replace('{0}', history.other ?? '');
+  return [
+    ...made,
+    ...model.found.map((found) => row(found, told.fresh.has(found) ? 'fresh' : '')),
+    h('div', { class: 'muted', role: 'listitem' }, `${heading}: ${told.gone.length ? '' : (texts.noneGone ?? '')}`),
+    ...told.gone.map((found) => row(found, 'gone')),
+  ];
 }
 
-function row(found: Found): HTMLElement {
+/** The errors of the run that is compared with. */
+async function compared(): Promise<void> {
+  const wanted = history.other;
+  const read = new Compile();
+  for (let after = -1, more = wanted !== null; more; ) {
+    const page = await ask<RunEventsResult>('opdev/runEvents', { run: wanted, after, limit: PAGE });
+    read.take(page.events);
+    after = page.events.at(-1)?.seq ?? after;
+    more = page.more && page.events.length > 0;
+  }
+  if (wanted === history.other) {
+    other = wanted === null ? null : read;
+    shownErrors = -1;
+    paint();
+  }
+}
+
+function exportLog(): void {
+  const cut = model.dropped ? [(texts.oldest ?? '').replace('{0}', String(model.dropped))] : [];
+  save(`${operator}-${run ?? ''}.log`, `${[...cut, ...model.lines].join('\n')}\n`);
+}
+
+/** `mark`: new, or no longer there, compared with another run. */
+function row(found: Found, mark: 'fresh' | 'gone' | '' = ''): HTMLElement {
   const where = found.path === null ? '' : `${found.path.replace(/.*\//, '')}:${found.line}`;
   const open = (): void => {
     if (found.path !== null && found.resolved) {
@@ -65,13 +108,20 @@ function row(found: Found): HTMLElement {
   return h(
     'div',
     { role: 'listitem' },
-    h('button', { class: `found ${found.severity}`, title: found.path ?? '', onclick: open }, h('span', { class: 'where' }, where), ' ', found.message),
+    h(
+      'button',
+      { class: `found ${found.severity} ${mark}`, title: found.path ?? '', onclick: open },
+      mark === 'fresh' && h('span', { class: 'fresh' }, texts.fresh ?? ''),
+      mark === 'fresh' && ' ',
+      h('span', { class: 'where' }, where), ' ', found.message,
+    ),
   );
 }
 
 hear((message: ToPage) => {
   if (message.type === 'reset') {
-    ({ texts, run } = message);
+    ({ texts, run, operator } = message);
+    other = null;
     model = new Compile();
     progress = new Progress();
     shownErrors = -1;
@@ -79,12 +129,21 @@ hear((message: ToPage) => {
     filter.setAttribute('aria-label', texts.filter ?? '');
     followText.textContent = texts.follow ?? '';
     log.follow = true;
+    history.show(message.target, run, texts);
+    history.exports([[texts.exportLog ?? '', exportLog]]);
     remember(message.target);
   } else if (message.type === 'events') {
+    const before = progress.state;
     progress.take(message.events, message.state);
+    if (before !== progress.state && !progress.going) {
+      history.refresh();
+    }
     model.take(message.events);
   } else if (message.type === 'log') {
     model.add(message.log, message.lines, message.partial);
+  } else {
+    answered(message);
+    return;
   }
   paint();
 });

@@ -1,8 +1,8 @@
 // The words of the precision and the performance panel.
 import * as vscode from 'vscode';
 
-/** What both have above their figures. */
-function both(): Record<string, string> {
+/** What every panel has above its figures: its run, and the one it is compared with. */
+export function historyTexts(): Record<string, string> {
   return {
     run: vscode.l10n.t('Run'),
     newest: vscode.l10n.t('Newest run'),
@@ -19,7 +19,7 @@ function both(): Record<string, string> {
 
 export function precisionTexts(): Record<string, string> {
   return {
-    ...both(),
+    ...historyTexts(),
     table: vscode.l10n.t('Precision of each case on each PE'),
     case: vscode.l10n.t('Case'),
     pass: vscode.l10n.t('pass'),
@@ -62,7 +62,7 @@ export function precisionTexts(): Record<string, string> {
 
 export function performanceTexts(): Record<string, string> {
   return {
-    ...both(),
+    ...historyTexts(),
     everything: vscode.l10n.t('The newest measurement of everything; the run above measured nothing.'),
     noFigures: vscode.l10n.t('Nothing was measured yet; phase 6 does.'),
     unusable: vscode.l10n.t('No measurement can be used; the reasons are below.'),

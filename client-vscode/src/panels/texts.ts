@@ -1,6 +1,6 @@
 // The words of the pages, in the editor's language: pages cannot ask for them themselves.
 import * as vscode from 'vscode';
-import { performanceTexts, precisionTexts } from './figureTexts';
+import { historyTexts, performanceTexts, precisionTexts } from './figureTexts';
 import type { Kind } from './messages';
 
 export function titleOf(kind: Kind): string {
@@ -35,6 +35,12 @@ export function textsOf(kind: Kind): Record<string, string> {
     case 'compile':
       return {
         ...shared(),
+        ...historyTexts(),
+        exportLog: vscode.l10n.t('Export the log'),
+        fresh: vscode.l10n.t('new'),
+        gone: vscode.l10n.t('Gone since run {0}', '{0}'),
+        noneGone: vscode.l10n.t('none'),
+        oldest: vscode.l10n.t('The first {0} lines are in the log of the run only.', '{0}'),
         filter: vscode.l10n.t('Filter the log'),
         errors: vscode.l10n.t('Errors and warnings'),
         noErrors: vscode.l10n.t('No errors or warnings'),

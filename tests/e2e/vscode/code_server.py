@@ -14,7 +14,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,8 @@ class CodeServer:
     locale: str = "en"
     trusted: bool = True
     env: Mapping[str, str] = field(default_factory=dict)
+    others: Sequence[Path] = ()
+    """Other extensions."""
     port: int = 0
     _process: subprocess.Popen[bytes] | None = None
 
@@ -81,7 +83,9 @@ class CodeServer:
         # Settings of machine scope are read from here, not from the user's.
         (data / "Machine/settings.json").write_text(json.dumps(dict(self.machine)))
         self._speak(data)
-        self._run("--install-extension", str(self.extension), "--force")
+        self._run(
+            *(word for one in (self.extension, *self.others) for word in ("--install-extension", str(one))), "--force"
+        )
         self.port = _free_port()
         trust = ["--disable-workspace-trust"] if self.trusted else []
         # The log is a file: a pipe nobody reads would stop the server.
