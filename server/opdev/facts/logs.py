@@ -148,7 +148,9 @@ def matrix_lines(data: bytes) -> tuple[MatrixLine, ...]:
     for match in _CASE.finditer(cleared(data)):
         texts = _texts(match.group(2))
         case = texts.get("id", texts.get("case_id", "")) if match.group(1) == b"CASE" else None
-        found.append(MatrixLine(case, texts.get("result"), texts, match.start(), match.end()))
+        # Two results, or two cases, on one line: nobody knows which is whose.
+        mixed = {"id", "case_id", "result"} & set(_repeated(match.group(2), len(texts)))
+        found.append(MatrixLine(case, None if mixed else texts.get("result"), texts, match.start(), match.end()))
         if len(found) >= _MOST:
             break
     return tuple(found)
