@@ -22,8 +22,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             # A real editor on a busy machine may miss a beat; what is broken fails every time.
-            item.add_marker(pytest.mark.flaky(reruns=8))
-            if "vscode" not in item.path.parts and "report" not in item.path.name:
+            browser = "vscode" in item.path.parts
+            item.add_marker(pytest.mark.flaky(reruns=3 if browser else 8))
+            if not browser and "report" not in item.path.name:
                 # What a terminal shows is compared frame by frame: not two at once.
                 item.add_marker(pytest.mark.xdist_group("neovim"))
 
