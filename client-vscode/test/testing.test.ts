@@ -70,6 +70,9 @@ test('events become verdicts, reasons and an end', () => {
     { kind: 'why', text: why },
     { kind: 'over', state: 'failed', text: why },
   ]);
+  // What explains nothing is told to cases without a verdict only.
+  const unknown = event('diagnosis', { rank: 0, signature: 'unknown', cause: text('甲'), next: text('乙') });
+  assert.deepEqual(new NewsReader().take([unknown], 'failed'), [{ kind: 'over', state: 'failed', text: { zh: '甲。\n乙。', en: '甲\n乙' } }]);
 });
 
 test('a run that was blocked says why, for the cases that got no verdict', () => {

@@ -46,7 +46,8 @@ export class NewsReader {
           return [];
         }
         this.why = { zh: `${cause.zh}\n${next.zh}`, en: `${cause.en}\n${next.en}` };
-        return [{ kind: 'why', text: this.why }];
+        // A case that failed says more than that its runner's exit status was not 0.
+        return event.signature === 'unknown' ? [] : [{ kind: 'why', text: this.why }];
       }
       case 'phase-ended':
       case 'run-ended':
