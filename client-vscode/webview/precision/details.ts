@@ -11,20 +11,24 @@ type Texts = Record<string, string>;
 /** All that `opdev precision` says of one PE. */
 export function details(answer: Answer, pe: number, texts: Texts): HTMLElement[] {
   const { document: report } = answer;
-  const result = report.results.find((one) => one.pe === pe);
+  // An operator may write several results on a PE; those that do not pass come first.
+  const results = report.results.filter((one) => one.pe === pe).sort((a, b) => Number(a.verdict === 'pass') - Number(b.verdict === 'pass'));
   const notes = report.notes.map((note) => h('div', { class: 'muted' }, words(note)));
   const stale = answer.ofRun === false && h('div', { class: 'simulated' }, texts.otherRun ?? '');
   const all = hypotheses(report.hypotheses, texts.hypothesisAll ?? '', texts);
-  if (!result) {
+  if (!results.length) {
     return [h('div', {}, stale, ...notes), h('p', { class: 'muted' }, (texts.noPe ?? '').replace('{0}', String(pe))), ...all];
   }
   return [
     h('div', {}, stale, ...notes),
     ...all,
-    verdict(result, texts),
-    ...hypotheses(result.hypotheses, texts.hypothesis ?? '', texts),
-    h('div', { class: 'pair' }, ...histograms(result, texts), ...map(result, texts)),
-    ...mismatches(result, texts),
+    ...results.flatMap((result) => [
+      ...(results.length > 1 ? [h('h3', {}, result.name)] : []),
+      verdict(result, texts),
+      ...hypotheses(result.hypotheses, texts.hypothesis ?? '', texts),
+      h('div', { class: 'pair' }, ...histograms(result, texts), ...map(result, texts)),
+      ...mismatches(result, texts),
+    ]),
   ];
 }
 
