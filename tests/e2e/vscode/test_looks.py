@@ -84,6 +84,7 @@ def test_every_theme_shows_everything(
         wear(bench, op.repo, theme, window_class)
         bench.picture(f"look-intake-{name}{suffix}")
         if name == "light":
+            bench.piece(f"operator{suffix}", view)
             bench.piece(f"intake{suffix}", quick)
     assert not wrong, "\n".join(wrong)
 
