@@ -52,9 +52,12 @@ _NEAR = 1e-6
 def unequal(context: Context) -> Iterator[Hit]:
     """An atol that is not the rtol beside it."""
     note = {"zh": "rtol 在这里", "en": "rtol is here"}
+    document = design_of(context.project)
+    # What a design states is what they have to be, whatever stands beside them.
+    free = document is None or all(tolerance_of(document, option) is None for option in ("rtol", "atol"))
     for rtol, atol in _pairs(context):
         if _differ(rtol[0], atol[0]):
-            fix = Fix((Edit(atol[1], atol[2], context.file.source.text(rtol[1], rtol[2])),))
+            fix = Fix((Edit(atol[1], atol[2], context.file.source.text(rtol[1], rtol[2])),)) if free else None
             args = {"atol": f"{atol[0]:g}", "rtol": f"{rtol[0]:g}"}
             yield Hit(atol[1], atol[2], args=args, fix=fix, related=(Related(rtol[1], rtol[2], note),))
 
