@@ -31,6 +31,8 @@ def bare_cmake(context: Context) -> Iterator[Hit]:
     if context.place.operator is None and "custom-ops" not in context.file.path.split("/"):
         return
     if context.file.language == "python":
+        if b"cmake" not in context.data and b"CMAKE" not in context.data:
+            return
         for text in shelltext.in_python(context):
             yield from (hit.moved(text.start) for hit in _configured(text.view, context, fixable=False))
         yield from _said_by_python(context)

@@ -78,7 +78,8 @@ _OUTPUT = re.compile(r"(?i)(?:^|[_.])(?:out|outs|output|outputs|result|results|r
 def views_for_kernels(context: Context) -> Iterator[Hit]:
     """Arguments that are certainly non-contiguous views."""
     views = Views(context.file)
-    for match in _NPU.finditer(context.code, context.start, context.end):
+    calls = _NPU.finditer(context.code, context.start, context.end) if b"npu_" in context.code else ()
+    for match in calls:
         name = match["op"].decode()
         if name not in _TABLE:
             continue

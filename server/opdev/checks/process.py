@@ -50,7 +50,7 @@ def unscoped_process_kill(context: Context) -> Iterator[Hit]:
     if introduced_as_wrong(context):
         return
     if context.file.language == "python":
-        kills = re.search(rb"\bos\.kill(?:pg)?\s*\(", context.code) is not None
+        kills = b"os.kill" in context.code and re.search(rb"\bos\.kill(?:pg)?\s*\(", context.code) is not None
         for text in shelltext.in_python(context):
             yield from (hit.moved(text.start) for hit in _hits(text.view, fixable=False))
             if kills:

@@ -144,7 +144,7 @@ def mixed_generations(context: Context) -> Iterator[Hit]:
 def ambiguous_index(context: Context) -> Iterator[Hit]:
     """``get_block_idx`` before the sections of a kernel that has both kinds."""
     for kernel in pro_kernels(context):
-        sections = [call for name in _SECTIONS for call in kernel.calls(name)]
+        sections = kernel.calls(*_SECTIONS) if kernel.called.get("get_block_idx") else []
         if len({call.name for call in sections}) < 2:
             continue
         first = min(call.start for call in sections)

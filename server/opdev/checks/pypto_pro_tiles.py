@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,8 @@ _BLOCK = 32
 """Bytes a row of a tile in UB is a multiple of."""
 _FRACTAL = 1024
 """Bytes of the smallest block of an accumulator: 16 by 16 elements of 4 bytes."""
+_NUMBER = re.compile(rb"(?:^|[;:])[ \t]*(\w+)[ \t]*=[ \t]*\d", re.MULTILINE)
+_TAKEN = re.compile(rb"(?<![\w.])(\w+)\.(current|next)(?=[ \t]*\()")
 _LANES = 64
 """Elements of 4 bytes one vector register holds."""
 
@@ -153,7 +155,11 @@ class _Type:
     layout: str
 
 
-def _types(context: Context) -> Iterator[_Type]:
+def _types(context: Context) -> list[_Type]:
+    return context.file.memo(("pypto.tile-types", context.start, context.end), lambda: list(_collected(context)))
+
+
+def _collected(context: Context) -> Iterator[_Type]:
     if is_exempt(context):
         return
     for call in py.calls(context, "TileType"):
@@ -205,20 +211,21 @@ def small_accumulator(context: Context) -> Iterator[Hit]:
 def tile_constant_in_kernel(context: Context) -> Iterator[Hit]:
     """A tile's size or address given its value inside the kernel."""
     for kernel in traced(context, "jit"):
-        used = {
-            context.text(node)
-            for call in kernel.calls("make_tile", "make_tile_group", "TileType")
-            for node in _names(call)
-        }
-        for name in sorted(used):
-            for at in kernel.inside.find(name):
-                node = context.node_at(at, at + len(name.encode()))
-                parent = node.parent if node is not None else None
-                if node is None or parent is None or parent.type != "assignment" or not kernel.owns(parent):
-                    continue
-                value = parent.child_by_field_name("right")
-                if parent.child_by_field_name("left") == node and value is not None and value.type == "integer":
-                    yield Hit(*_span(node), "default", {"name": name, "kernel": kernel.name})
+        numbers = [
+            (m[1].decode(), *m.span(1)) for m in _NUMBER.finditer(context.code, *kernel.lines)
+        ]
+        if not numbers:
+            continue
+        calls = kernel.calls("make_tile", "make_tile_group", "TileType")
+        used = {context.text(node) for call in calls for node in _names(call)}
+        for name, start, end in sorted(numbers):
+            node = context.node_at(start, end) if name in used else None
+            parent = node.parent if node is not None else None
+            if node is None or parent is None or parent.type != "assignment" or not kernel.owns(parent):
+                continue
+            value = parent.child_by_field_name("right")
+            if parent.child_by_field_name("left") == node and value is not None and value.type == "integer":
+                yield Hit(start, end, "default", {"name": name, "kernel": kernel.name})
 
 
 def _names(call: py.Call) -> Iterator[Node]:
@@ -235,21 +242,22 @@ def _names(call: py.Call) -> Iterator[Node]:
 def current_in_loop(context: Context) -> Iterator[Hit]:
     """``group.current()`` in a loop of a group of several tiles that never moves on there."""
     for kernel in pro_kernels(context):
-        for group in kernel.tiles.groups.values():
-            if group.slots is None or group.slots < 2:
+        groups = {name: one for name, one in kernel.tiles.groups.items() if one.slots is not None and one.slots > 1}
+        if not groups:
+            continue
+        taken = [
+            (m[1].decode(), m[2], *m.span(2))
+            for m in _TAKEN.finditer(context.code, kernel.inside.start, kernel.inside.end)
+        ]
+        moving = {name for name, how, _, _ in taken if how == b"next"} | _handed_on(kernel.inside, groups)
+        for name, how, start, end in taken:
+            group = groups.get(name)
+            call = py.call_at(context.file, start, end) if how == b"current" and group and name not in moving else None
+            if call is None or group is None or call.dotted != f"{name}.current" or call.args:
                 continue
-            moves = any(call.dotted == f"{group.name}.next" for call in py.calls(kernel.inside, f"{group.name}.next"))
-            if moves or _is_indexed(kernel.inside, group.name):
-                continue
-            for call in py.calls(kernel.inside, f"{group.name}.current"):
-                if call.dotted != f"{group.name}.current" or call.args:
-                    continue
-                if _in_loop(kernel.node, call.node):
-                    function = call.node.child_by_field_name("function")
-                    name = function.child_by_field_name("attribute") if function is not None else None
-                    where = name if name is not None else call.node
-                    fix = Fix((Edit(*_span(where), "next"),)) if name is not None else None
-                    yield Hit(*_span(where), "default", {"group": group.name, "slots": group.slots}, fix)
+            if _in_loop(kernel.node, call.node):
+                fix = Fix((Edit(start, end, "next"),))
+                yield Hit(start, end, "default", {"group": name, "slots": group.slots}, fix)
 
 
 def _in_loop(function: Node, node: Node) -> bool:
@@ -258,8 +266,8 @@ def _in_loop(function: Node, node: Node) -> bool:
     return any(a.start_byte > function.start_byte for a in loops)
 
 
-def _is_indexed(view: View, name: str) -> bool:
-    """Whether a group's tiles are taken by their number, or the group is handed on to who may do so."""
-    code = view.code[view.start : view.end]
-    word = re.escape(name.encode())
-    return re.search(rb"(?<![\w.])%s[ \t]*\[|[(,=][ \t\n]*%s[ \t\n]*[,)\n]" % (word, word), code) is not None
+def _handed_on(view: View, names: Iterable[str]) -> set[str]:
+    """The groups whose tiles are taken by their number, or that are handed on to who may do so."""
+    words = "|".join(re.escape(name) for name in names)
+    pattern = rf"(?<![\w.])({words})[ \t]*\[|[(,=][ \t\n]*({words})(?=[ \t\n]*[,)\n])".encode()
+    return {(m[1] or m[2]).decode() for m in re.finditer(pattern, view.code[view.start : view.end])}

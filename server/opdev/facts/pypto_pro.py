@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _JIT = re.compile(r"(?P<alias>(?!pypto\b|torch\b|numba\b|triton\b|tl\b)\w+)\.(?P<what>jit|vector_function)")
 _TAKES = re.compile(r"(?P<group>\w+)\s*(?:\.\s*(?:next|current|previous)\s*\(\s*\)|\[.*\])", re.DOTALL)
 _SECOND = re.compile(rb"vector_selection|wrapper[ \t]*\xe8\xbe\xb9\xe7\x95\x8c\xe5\xa4\x96", re.IGNORECASE)
+_ASSIGNS = re.compile(rb"(?:^|[;:])[ \t]*(\w+)[ \t]*=(?!=)", re.MULTILINE)
 _TRACED = ("jit", "vector_function")
 
 
@@ -51,6 +52,11 @@ class Traced(Decorated):
         """The body's text alone."""
         return View(self.file, self.body.start_byte, self.body.end_byte, self.body)
 
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The body's range from the beginning of its first line."""
+        return self.file.code.rfind(b"\n", 0, self.inside.start) + 1, self.inside.end
+
     @cached_property
     def keywords(self) -> Mapping[str, Node]:
         """The keyword arguments of the decorator."""
@@ -63,15 +69,19 @@ class Traced(Decorated):
         given = self.keywords.get("auto_mutex")
         return given is None or text(self.file.data, given) != "False"
 
+    @cached_property
+    def called(self) -> Mapping[str, list[tuple[int, int]]]:
+        """Where ``pl.<name>(`` stands in the body, by the name: one look at the text for all that is asked of it."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for match in _called(self.alias).finditer(self.file.code, self.inside.start, self.inside.end):
+            name = match[1].decode()
+            found.setdefault(name, []).append((match.end(1) - len(name.rpartition(".")[2]), match.end(1)))
+        return found
+
     def calls(self, *names: str) -> list[py.Call]:
         """Calls of ``pl.<name>`` (``system.bar_all`` for ``pl.system.bar_all``) in the body, in text order."""
-        found: list[py.Call] = []
-        pattern = _called(self.alias, names)
-        for match in pattern.finditer(self.file.code, self.inside.start, self.inside.end):
-            call = py.call_at(self.file, match.start(1), match.end(1))
-            if call is not None:
-                found.append(call)
-        return found
+        places = sorted(place for name in names for place in self.called.get(name, ()))
+        return [call for place in places if (call := py.call_at(self.file, *place)) is not None]
 
     @cached_property
     def tiles(self) -> Tiles:
@@ -122,17 +132,10 @@ class Tiles:
         return group is not None and group.ids == "some"
 
 
-@lru_cache(maxsize=256)
-def _called(alias: str, names: tuple[str, ...]) -> re.Pattern[bytes]:
-    """``pl.<name>(``; the group is the last part of the name.  One search is cheaper than one for each name."""
-    heads: dict[str, list[str]] = {}
-    for name in names:
-        head, _, last = name.rpartition(".")
-        heads.setdefault(f"{head}." if head else "", []).append(last)
-    every = [
-        rf"(?<![\w.]){re.escape(alias + '.' + head)}(?=(?:{'|'.join(lasts)})[ \t]*\()" for head, lasts in heads.items()
-    ]
-    return re.compile(f"(?:{'|'.join(every)})(\\w+)".encode())
+@lru_cache(maxsize=16)
+def _called(alias: str) -> re.Pattern[bytes]:
+    """``pl.<name>(``; the group is the name, with all that stands before its last part."""
+    return re.compile(rf"(?<![\w.]){re.escape(alias)}\.(\w+(?:\.\w+)*)[ \t]*\(".encode())
 
 
 def traced(view: View, *kinds: str) -> list[Traced]:
@@ -174,15 +177,16 @@ def _tiles(kernel: Traced) -> Tiles:
             written = text(kernel.file.data, place) if place is not None else ""
             groups[name] = Group(name, call, ids, slots, memory_of(kernel, call), written)
     of: dict[str, frozenset[str]] = {}
-    for name, value in _assignments(kernel):
+    known = groups.keys() | single.keys()
+    for name, value in _assigned_values(kernel, known) if known else ():
         match = _TAKES.fullmatch(text(kernel.file.data, value))
         source = match["group"] if match is not None else text(kernel.file.data, value)
-        if source in groups or source in single:
+        if source in known:
             of[name] = of.get(name, frozenset()) | {source}
         elif value.type == "conditional_expression":
             parts = (value.named_children[0], value.named_children[-1]) if value.named_child_count == 3 else ()
             words = {text(kernel.file.data, p).split(".")[0].split("[")[0] for p in parts}
-            of[name] = of.get(name, frozenset()) | (words & (groups.keys() | single.keys()))
+            of[name] = of.get(name, frozenset()) | (words & known)
     return Tiles(groups, single, {name: sources for name, sources in of.items() if sources})
 
 
@@ -195,18 +199,17 @@ def _assigned(kernel: Traced, node: Node) -> str | None:
     return text(kernel.file.data, left)
 
 
-def _assignments(kernel: Traced) -> list[tuple[str, Node]]:
-    """(name, value) of each assignment of the body to one name."""
-    key = ("pypto.assignments", kernel.inside.start, kernel.inside.end)
-    return kernel.file.memo(key, lambda: list(_assigned_values(kernel)))
-
-
-def _assigned_values(kernel: Traced) -> Iterator[tuple[str, Node]]:
-    for match in re.finditer(
-        rb"(?<![\w.])(\w+)[ \t]*=(?!=)", kernel.file.code[kernel.inside.start : kernel.inside.end]
-    ):
-        at = kernel.inside.start + match.start()
-        node = kernel.inside.node_at(at, at + len(match[1]))
+def _assigned_values(kernel: Traced, known: Iterable[str]) -> Iterator[tuple[str, Node]]:
+    """(name, value) of each assignment of the body to one name whose line has one of ``known`` in it."""
+    code = kernel.file.code
+    words = "|".join(re.escape(name) for name in known)
+    speaks = re.compile(rf"(?<![\w.])(?:{words})(?!\w)|[(\\][ \t]*(?:\n|$)".encode())
+    for match in _ASSIGNS.finditer(code, *kernel.lines):
+        at = match.start(1)
+        stop = code.find(b"\n", match.end())
+        if speaks.search(code, at, stop + 1 if stop >= 0 else len(code)) is None:
+            continue
+        node = kernel.inside.node_at(at, match.end(1))
         parent = node.parent if node is not None else None
         if node is None or parent is None or parent.type != "assignment" or parent.child_by_field_name("left") != node:
             continue
@@ -235,7 +238,7 @@ def type_of(kernel: Traced, call: py.Call) -> py.Call | None:
     given = call.keywords.get("type") or (call.args[0] if call.args else None)
     if given is not None and given.type == "identifier":
         name = text(kernel.file.data, given)
-        given = next((value for bound, value in _assignments(kernel) if bound == name), None)
+        given = next((value for bound, value in _assigned_values(kernel, [name]) if bound == name), None)
     if given is None or given.type != "call":
         return None
     function = given.child_by_field_name("function")

@@ -14,6 +14,7 @@ from opdev.syntax.view import View
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_OPENS = re.compile(rb"[ \t\r\n\\]*\(")
 _OPENING = re.compile(rb"\(")
 
 
@@ -74,6 +75,8 @@ def calls(view: View, *names: str) -> list[Call]:
     for wanted in names:
         last = wanted.rpartition(".")[2]
         for at in view.find(last):
+            if _OPENS.match(view.code, at + len(last)) is None:
+                continue
             call = call_at(view.file, at, at + len(last))
             if call is not None and (call.dotted == wanted or call.dotted.endswith("." + wanted)):
                 found.setdefault(at, call)
