@@ -13,7 +13,7 @@ import opdev
 
 PACKAGE = Path(opdev.__file__).parent
 REPO = PACKAGE.parents[1]
-CORE = {"source", "kinds", "syntax", "design", "rules", "project", "config"}
+CORE = {"source", "kinds", "syntax", "design", "rules", "project", "config", "programs"}
 # What each part may import, itself apart.  One way only.
 LAYERS = {
     "source": set(),
@@ -51,6 +51,7 @@ LAYERS = {
     "keeping": set(),
     "configkeys": {"rules"},
     "config": {"configkeys", "ignore", "rules", "kinds"},
+    "programs": {"config"},
     "commandline": {"config", "rules", "pipes"},
     "sim": {"source", "kinds", "syntax", "api", "rules", "config", "keeping", "commandline"},
     "precision": CORE | {"facts", "atomic", "commandline", "columns"},
@@ -71,6 +72,7 @@ LAYERS = {
         "atomic",
         "rounds",
         "ourselves",
+        "pypto",
         "commandline",
     },
     "scaffold": CORE | {"facts", "atomic", "commandline"},

@@ -87,7 +87,7 @@ def test_a_container_that_is_not_there_is_said_before_anything_runs(here, op, ex
     assert "there is no container nobody-of-that-name" in problem["en"]
     op.write("../../opdev.toml", f"[run]\nengine = {json.dumps(list(here.engine))}\n")
     before = op.runs()
-    done = op.cli("run", "3", "--executor", executor, "--container", "nobody-of-that-name")
+    done = op.cli("run", "3", "--executor", executor, "--container", "nobody-of-that-name", "--handover")
     (op.repo / "opdev.toml").unlink()
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -107,7 +107,7 @@ def test_a_container_without_the_stand_in_is_said(here, op, monkeypatch, tmp_pat
 
 def test_an_engine_that_is_not_there_is_said(op):
     op.write("../../opdev.toml", '[run]\nengine = ["/nowhere/podman"]\n')
-    done = op.cli("run", "3", "--executor", "sim", "--container", "x")
+    done = op.cli("run", "3", "--executor", "sim", "--container", "x", "--handover")
     (op.repo / "opdev.toml").unlink()
 
     assert done.returncode == 2

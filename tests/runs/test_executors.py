@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import types
+from dataclasses import replace
 
 import pytest
 from fakes import of
@@ -193,7 +194,7 @@ def test_nothing_is_started_for_a_missing_container(make, engine):
     op = make()
     op.write("../../opdev.toml", f"[run]\nengine = [{json.dumps(engine.argv[0])}]\n")
 
-    done = op.cli("run", "3", "--container", "gone")
+    done = op.cli("run", "3", "--container", "gone", "--handover")
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("opdev run: there is no container gone")
@@ -312,12 +313,11 @@ def test_the_command_line_wins_over_the_configuration_and_that_over_the_design(a
 
 
 def test_settings_of_the_engine():
-    assert plan_of(Asked("3"), TARGET, {"engine": "podman --runtime runc"}, {}).engine == (
-        "podman",
-        "--runtime",
-        "runc",
-    )
-    assert plan_of(Asked("3"), TARGET, {"engine": ["a b"]}, {}).engine == ("a b",)
+    inside = Asked("3", container="c")
+    own = {"engine": "podman --runtime runc"}
+    assert plan_of(inside, TARGET, {"engine": "docker"}, {}, own).engine == ("podman", "--runtime", "runc")
+    assert plan_of(inside, TARGET, {"engine": "podman"}, {}).engine == ("podman",)
+    assert plan_of(replace(inside, handover=True), TARGET, {"engine": ["a b"]}, {}).engine == ("a b",)
     assert plan_of(Asked("3"), TARGET, {}, {}).mounts == (("/r", "/w"),)
     assert plan_of(Asked("3"), TARGET, {"mounts": {"/a": "/b"}}, {}).mounts == (("/a", "/b"),)
     assert plan_of(Asked("3", handover=True), TARGET, {"external": {"design": ["x"]}}, {}).external == {"1": ("x",)}

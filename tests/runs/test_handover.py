@@ -11,6 +11,7 @@ import pytest
 from fakes import of, until
 from test_begun import CORRECT
 
+from opdev.programs import named
 from opdev.runs.lock import Lock
 from opdev.runs.process import TOKEN
 
@@ -120,6 +121,56 @@ def test_the_users_own_configuration_needs_no_further_word(reviewed, tmp_path):
     assert reviewed.cli("run", "5", "--no-handover", **env).returncode == 1
     assert not (reviewed.root / "seen.json").exists()
     assert reviewed.cli("run", "5", **env).returncode == 0
+
+
+@pytest.fixture
+def trap(reviewed):
+    """A program that a fetched workspace names; it must not run."""
+    path = reviewed.write("trap", f"#!/bin/sh\ntouch '{reviewed.root}/sprung'\nexec {sys.executable} \"$@\"\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("key", ["engine", "python"])
+def test_an_engine_or_a_python_of_the_workspace_needs_the_same_word(reviewed, trap, tmp_path, key):
+    (reviewed.repo / "opdev.toml").write_text(f"[run]\n{key} = {json.dumps(str(trap))}\n")
+    none = {"XDG_CONFIG_HOME": str(tmp_path / "none")}
+    container = ("--container", "box") if key == "engine" else ()
+    reviewed.write("scripts/gen_data.py", "import argparse\n\nargparse.ArgumentParser().parse_args()\n")
+
+    refused = reviewed.cli("run", "2", *container, **none)
+    assert refused.returncode == 2
+    assert f"{reviewed.repo}/opdev.toml:2 names {trap} as [run] {key}, which was not run" in refused.stderr
+    assert f"{tmp_path}/none/opdev/opdev.toml" in refused.stderr
+    assert reviewed.runs() == []
+
+    doctor = reviewed.cli("doctor", *container, **none)
+    assert doctor.stderr.startswith(f"opdev doctor: {reviewed.repo}/opdev.toml:2 names")
+    assert "Traceback" not in doctor.stderr
+    reviewed.cli("intake", "--container", "box", **none)
+    reviewed.cli("clangd", ".", **none)
+    if key == "python":
+        assert reviewed.cli("run", "2", "--no-handover", **none).returncode != 2
+    assert not (reviewed.root / "sprung").exists()
+
+    agreed = reviewed.cli("run", "2", *container, "--handover", **none)
+    assert "which was not run" not in agreed.stderr
+    assert (reviewed.root / "sprung").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "agreed", "found"),
+    [
+        ("python", "python3.11", None, "python3.11"),
+        ("python", "./python3", False, None),
+        ("engine", "podman", None, "podman"),
+        ("engine", ["podman"], False, None),
+        ("engine", "podman --hooks-dir .", True, "podman --hooks-dir ."),
+    ],
+)
+def test_words_that_mean_the_same_everywhere_need_no_word(key, value, agreed, found):
+    assert named(key, {key: value}, {}, agreed) == found
+    assert named(key, {key: value}, {key: "mine"}, agreed) == "mine"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ WRONG = [
     (("run", "3", "--op", "../.."), "Name one with --op"),
     (("run", "3", "--executor", "dockr"), "invalid choice: 'dockr'"),
     (("run", "3", "--executor", "docker"), "no container is named"),
-    (("run", "3", "--container", "gone"), "gone"),
+    (("run", "3", "--container", "gone", "--handover"), "gone"),
+    (("run", "3", "--container", "gone"), "as [run] engine, which was not run"),
 ]
 
 

@@ -16,6 +16,7 @@ from opdev.clangd.texts import say
 from opdev.clangd.writing import Written, database, write
 from opdev.commandline import begin, guarded
 from opdev.config import ConfigError, Configs, Settings
+from opdev.programs import python_of
 from opdev.rules.model import Lang
 
 OK, FAILED, USAGE = 0, 1, 2
@@ -79,7 +80,7 @@ def _run(args: argparse.Namespace, lang: Lang) -> int:
     status = OK
     files: list[str] = []
     for root, said in zip(roots, settings, strict=True):
-        written = write(root, overwrite=args.overwrite, python=python_of(said))
+        written = write(root, overwrite=args.overwrite, python=python_of(said.run, os.environ))
         if not written.files and not written.left_out and len(roots) == 1:
             raise _UsageError(say("no-code", lang, path=root))
         _tell(written, lang)
@@ -88,16 +89,11 @@ def _run(args: argparse.Namespace, lang: Lang) -> int:
     return max(status, _check(clangd, files, args.jobs, lang)) if args.check else status
 
 
-def python_of(settings: Settings) -> str:
-    """The Python of the project, which may have Torch."""
-    return str(settings.run.get("python") or os.environ.get("PYTHON_CMD") or "python3")
-
-
 def _show(roots: Sequence[str], settings: Sequence[Settings]) -> int:
     from opdev.clangd.sources import sources
 
     for root, said in zip(roots, settings, strict=True):
-        found = sources(root, os.environ, python_of(said))
+        found = sources(root, os.environ, python_of(said.run, os.environ))
         sys.stdout.write(database(found.commands, root).decode("utf-8", "replace"))
     return OK
 

@@ -24,16 +24,11 @@ from opdev.intake.questions import questions
 from opdev.intake.recording import Existing, RecordError
 from opdev.intake.resolving import Resolved, Setting, resolve
 from opdev.intake.texts import say
+from opdev.programs import engine_of
 from opdev.rules.model import Lang
 
 DONE, REFUSED, USAGE = 0, 1, 2
 _FOLDERS = {"independent_project": "custom-ops", "in_tree_example": "examples"}
-
-
-def engine_of(folder: str) -> tuple[str, ...]:
-    """The command of the container engine, as the project of that folder has it."""
-    engine = Configs().for_folder(folder).settings.run.get("engine", "docker")
-    return tuple(shlex.split(engine)) if isinstance(engine, str) else tuple(engine)
 
 
 @dataclass
@@ -60,7 +55,7 @@ class Session:
         self.setting = Setting(
             name=self.name or self.root.rpartition("/")[2],
             around=self.root.rpartition("/")[0].rpartition("/")[2],
-            engine=engine_of(self.root or self.cwd),
+            engine=engine_of(Configs().for_folder(self.root or self.cwd).settings.run, os.environ),
             design=self._stated(),
         )
 

@@ -11,18 +11,20 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from opdev.config import Configs
+from opdev.config import Configs, Settings
 from opdev.phases.graph import NAMES, ORDER, phase_id
+from opdev.programs import own_settings
 from opdev.rules.model import Lang
 from opdev.runs import finding, process, pypto, store
 from opdev.runs.commands import commands
 from opdev.runs.doctor import Probe, probe
 from opdev.runs.errors import UsageError
 from opdev.runs.looking import coloured, exit_status, watch
+from opdev.runs.plan import Plan
 from opdev.runs.process import tell
 from opdev.runs.render import probe_line
 from opdev.runs.runner import executor_of, values_of
-from opdev.runs.settings import Asked, own_settings, plan_of
+from opdev.runs.settings import Asked, plan_of
 from opdev.runs.starting import Started, start
 from opdev.runs.status import ACTIVE
 from opdev.runs.store import Run
@@ -170,12 +172,13 @@ def doctor(args: argparse.Namespace, lang: Lang) -> int:
         operator = None
     if operator is None:
         here = os.getcwd()
-        plan = plan_of(Asked("0", args.executor, args.container), _nowhere(here), Configs().for_folder(here).settings.run, os.environ)  # fmt: skip
+        settings = Configs().for_folder(here).settings
+        plan = _look_only(args, _nowhere(here), settings, lang)
         found, cann = None, os.environ.get("CANN_SET_ENV", "")
     else:
-        settings = finding.configs(operator).for_folder(operator.root).settings.run
+        settings = finding.configs(operator).for_folder(operator.root).settings
         found = target(look(operator.root))
-        plan = plan_of(Asked("0", args.executor, args.container), found, settings, os.environ)
+        plan = _look_only(args, found, settings, lang)
         cann = cann_script(found, os.environ)
     executor = executor_of(plan, "doctor")
     shmem = f"{executor.inward(found.repo)}/install/set_env.sh" if found is not None else ""
@@ -193,6 +196,17 @@ def doctor(args: argparse.Namespace, lang: Lang) -> int:
         value = {"executor": executor.name, "backend": executor.backend, "operator": found.name if found else None, "probes": rows}  # fmt: skip
         sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
     return 0 if all(p.good for p in seen) else 1
+
+
+def _look_only(args: argparse.Namespace, found: Target, settings: Settings, lang: Lang) -> Plan:
+    """A plan to look around with: a program that only the workspace names is told and left out."""
+    asked = Asked("0", args.executor, args.container)
+    path = settings.path or "opdev.toml"
+    try:
+        return plan_of(asked, found, settings.run, os.environ, own_settings(os.environ), path)
+    except UsageError as error:
+        sys.stderr.write(f"opdev doctor: {say(error.key, lang, **error.values)}\n")
+        return plan_of(replace(asked, handover=False), found, settings.run, os.environ, own_settings(os.environ), path)
 
 
 def _nowhere(folder: str) -> Target:

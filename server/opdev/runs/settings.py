@@ -1,22 +1,24 @@
 """From command line, configuration and the operator's own answers to a plan.
 
 A program that a phase is handed over to is the user's to name: in the user's own configuration, or in the workspace's
-with ``--handover``.  What a workspace names otherwise is told and not run, since it may be anybody's.
+with ``--handover``.  What a workspace names otherwise is told and not run, since it may be anybody's.  An engine or a
+Python that a workspace names needs the same word, and nothing begins without it (opdev.programs).
 """
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opdev.config import ConfigError, line_of, read
+from opdev.config import ConfigError, line_of
 from opdev.phases.graph import ORDER, phase_id
+from opdev.programs import NotAgreedError, named, own_path, words
 from opdev.rules.model import Lang
 from opdev.runs import store
 from opdev.runs.commands import HANDED, WORD, WORDS
+from opdev.runs.errors import UsageError
 from opdev.runs.plan import Plan
 from opdev.runs.rounds_limits import limits_of
 from opdev.runs.target import Target
@@ -43,31 +45,32 @@ class Asked:
     cases: tuple[str, ...] = ()
 
 
-def own_path(environ: Mapping[str, str]) -> str:
-    """The user's own configuration: nothing of a workspace reaches it."""
-    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".config")
-    return f"{base.rstrip('/')}/opdev/opdev.toml"
-
-
-def own_settings(environ: Mapping[str, str]) -> Mapping[str, Any]:
-    """What the user's own configuration says of runs; empty where there is none.  ConfigError for one that is wrong."""
-    path = own_path(environ)
-    return read(path).run if os.path.isfile(path) else {}
-
-
 def plan_of(
     asked: Asked, target: Target, settings: Mapping[str, Any], environ: Mapping[str, str],
     own: Mapping[str, Any] | None = None, path: str = "opdev.toml",
 ) -> Plan:  # fmt: skip
     """What is run: the command line wins over the configuration, that over the operator's answers.
 
-    ``settings`` are the workspace's (from ``path``), ``own`` the user's.
+    ``settings`` are the workspace's (from ``path``), ``own`` the user's.  UsageError for a program nobody agreed to.
     """
     external, offered, timeout = _handovers(asked, settings, own or {}, path, own_path(environ))
     container = asked.container or settings.get("container") or target.container
     executor = asked.executor or settings.get("executor") or ("docker" if container else "host")
     if executor == "host" or (executor == "sim" and asked.container is None and not settings.get("container")):
         container = ""
+    agreed = False if asked.handover is False else (asked.handover or None)
+    try:
+        engine = named("engine", settings, own or {}, agreed) if container else None
+        python = named("python", settings, own or {}, agreed)
+    except NotAgreedError as error:
+        raise UsageError(
+            "not-agreed",
+            path=path,
+            line=line_of(path, error.key),
+            name=error.key,
+            value=error.shown,
+            own=own_path(environ),
+        ) from error
     last = store.runs(target.root)[-1:] if asked.resume else []
     mounts = tuple((str(a), str(b)) for a, b in settings.get("mounts", {}).items())
     if not mounts and container and target.workdir and target.workdir != target.repo:
@@ -83,14 +86,14 @@ def plan_of(
         resume_of=last[0].id if last else None,
         keep_going=asked.keep_going,
         container=container,
-        engine=_argv(settings.get("engine", "docker")),
+        engine=words(engine or "docker"),
         mounts=mounts,
         external=external,
         external_timeout=timeout,
         offered=offered,
         lang=asked.lang,
         where=f" --op {shlex.quote(asked.where)}" if asked.where else "",
-        python=settings.get("python") or environ.get("PYTHON_CMD") or "python3",
+        python=python or environ.get("PYTHON_CMD") or "python3",
         count=asked.count,
         iters=asked.iters,
         dtype=asked.dtype,
@@ -127,7 +130,3 @@ def _programs(settings: Mapping[str, Any], path: str) -> dict[str, tuple[str, ..
         if argv:
             found[phase] = tuple(argv)
     return found
-
-
-def _argv(engine: str | list[str]) -> tuple[str, ...]:
-    return tuple(shlex.split(engine)) if isinstance(engine, str) else tuple(engine)

@@ -63,8 +63,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "number of PEs (default 2), or several (2,8): the smoke run is done for each, the case matrix for cases of these counts",
     ),
     "handover": (
-        "门禁不开时交给外部命令。默认只用你自己的 opdev.toml（$XDG_CONFIG_HOME/opdev/ 或 ~/.config/opdev/）里 [run] external 写的；--handover 也用工作区里写的，--no-handover 都不用",
-        "hand a closed phase over to a command. By default only one of your own opdev.toml ([run] external, in $XDG_CONFIG_HOME/opdev/ or ~/.config/opdev/); --handover also runs those of the workspace, --no-handover none",
+        "门禁不开时交给外部命令。默认只用你自己的 opdev.toml（$XDG_CONFIG_HOME/opdev/ 或 ~/.config/opdev/）里 [run] external 写的；--handover 也用工作区里写的（[run] engine 和 python 也一样），--no-handover 都不用",
+        "hand a closed phase over to a command. By default only one of your own opdev.toml ([run] external, in $XDG_CONFIG_HOME/opdev/ or ~/.config/opdev/); --handover also runs those of the workspace ([run] engine and python, too), --no-handover none",
     ),
     "case": ("只跑这个用例，可重复；只用于 Phase 4，不判门禁", "run this case alone, may be repeated; phase 4 only, no gate is judged"),
     "case-phase": ("--case 只能用于有用例矩阵的阶段（opdev run 4）", "--case is for the phase of the case matrix (`opdev run 4`)"),
@@ -102,6 +102,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "still-running": ("{id} 还没有停下来", "{id} has not stopped yet"),
     "elsewhere": ("{id} 在另一台机器或容器里（{host}），这里不能停止它", "{id} runs on another machine or in a container ({host}); it cannot be stopped from here"),
     "bad-config": ("配置不可用：{why}", "the configuration cannot be used: {why}"),
+    "not-agreed": (
+        "{path}:{line} 把 [run] {name} 写成 {value}，没有运行：工作区里写的程序要你同意。同意就加 --handover，或写进你自己的 {own}；--no-handover 则不用它",
+        "{path}:{line} names {value} as [run] {name}, which was not run: a program that a workspace names needs your word. Say --handover, or name it in your own {own}; with --no-handover it is not used",
+    ),
     "not-linux": (
         "运行阶段（包括 CPU 模拟）需要 Linux（WSL 或 Remote-SSH 也可以）；查看记录不受限制",
         "phases run on Linux only, on the CPU stand-in too (WSL and Remote-SSH reach one); looking at runs works anywhere",

@@ -103,12 +103,12 @@ class Acting:
 
     def _clangd(self, root: str, *, overwrite: bool) -> ClangdResult:
         from opdev.clangd import Note, write
+        from opdev.programs import python_of
 
         lang = self._session.lang_of("auto")
         settings = self._session.rulebook.configs.for_folder(root).settings.run
-        python = str(settings.get("python") or os.environ.get("PYTHON_CMD") or "python3")
         try:
-            done = write(root, overwrite=overwrite, python=python)
+            done = write(root, overwrite=overwrite, python=python_of(settings, os.environ))
         except OSError as error:
             raise refusal(self._session, "unwritable", path=root, why=error.strerror or error) from error
 

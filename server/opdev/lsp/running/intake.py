@@ -76,13 +76,14 @@ class Asking:
         from opdev.intake.checking import check
         from opdev.intake.recording import existing
         from opdev.intake.resolving import Setting
-        from opdev.intake.session import engine_of
+        from opdev.programs import engine_of
 
         folder = self._folder(root)
         seen = self._seen.get(root) or probe(folder, recorded=existing(root).values if root else {}, root=root)
         self._seen[root] = seen
+        run = self._session.rulebook.configs.for_folder(root or folder).settings.run
         setting = Setting(
-            name or os.path.basename(root), os.path.basename(os.path.dirname(root)), engine_of(root or folder)
+            name or os.path.basename(root), os.path.basename(os.path.dirname(root)), engine_of(run, os.environ)
         )
         lang = self._session.lang_of("auto")
         found = [remark.as_json(lang) for remark in check(question, said, seen, setting)]
