@@ -13,6 +13,8 @@ import shutil
 
 import pytest
 
+from opdev.runs.diagnose import Watch
+from opdev.runs.execute import Outcome
 from opdev.scaffold.cli import main as scaffold
 from opdev.scaffold.options import KINDS
 from opdev.sim.cli import main as sim
@@ -63,6 +65,21 @@ def test_every_kind_is_right_at_tails_and_repeats(tmp_path, capfd, kind):
     assert "| 阻塞（未执行）数 | 17 |" in report
     record = json.loads((root / "data" / "case_results.json").read_text(encoding="utf-8"))
     assert record["backend"] == "sim"
+
+
+def test_a_case_too_large_for_the_stand_in_is_left_out_with_the_reason(tmp_path, capfd):
+    root = make(tmp_path, "broadcast")
+
+    status, out = matrix(root, root, capfd, cases="large_8pe")
+
+    assert status == 2
+    assert "[SKIP] 没有跑 large_8pe_fp16：规模 L，CPU 模拟默认只跑到 M\n" in out
+    assert "[CASE]" not in out
+    watch = Watch()
+    watch.feed(out.encode())
+    (told,) = watch.told(Outcome(exit=2))
+    # Of the class that blocks a step, and routes to nobody's code.
+    assert (told.id, told.cls) == ("scale-left-out", "environment")
 
 
 def test_a_missing_quiet_fails_and_the_report_says_so(tmp_path, capfd):

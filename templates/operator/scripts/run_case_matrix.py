@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """跑 @{ op }@ 的用例矩阵（scripts/cases.json），由测得的结果写 docs 下的两份报告。
 
-每个用例一行 [CASE]，最后一行 [MATRIX]；有一个失败就以 1 退出，一个也没跑以 2 退出。
+每个用例一行 [CASE]，最后一行 [MATRIX]；有一个失败就以 1 退出，一个也没跑以 2 退出。只点名规模太大的用例时
+说明为什么没跑（[SKIP]）。
 data/case_results.json 记着每个用例上一次的结果；换了程序的结果作废，报告里写“未执行”。
 报告里只重写 opdev:report 标记之间的内容，其余是你的；opdev report 会给同一批内容补上运行编号与日志行号。
 CPU 模拟（opdev sim run）下默认只跑到 M 规模，报告注明是模拟的结果。
@@ -171,10 +172,13 @@ def main() -> int:
     matrix, results = load_matrix(), previous(fingerprint)
     LOGS.mkdir(parents=True, exist_ok=True)
     ran = failures = 0
+    too_large = []
     for case in matrix["cases"]:
         named = any(word in case["case_id"] for word in args.only.split(","))
-        wanted = named and args.pes in (None, case["n_pes"])
-        if not wanted or SCALES.index(case["scale"]) > SCALES.index(args.max_scale):
+        if not named or args.pes not in (None, case["n_pes"]):
+            continue
+        if SCALES.index(case["scale"]) > SCALES.index(args.max_scale):
+            too_large.append(case)
             continue
         found = results[case["case_id"]] = run(case, args.timeout)
         ran += 1
@@ -191,6 +195,9 @@ def main() -> int:
     passed, failed, blocked = write_reports(matrix, results)
     total = passed + failed + blocked
     print(f"[MATRIX] total={total} passed={passed} failed={failed} blocked={blocked} backend={BACKEND}")
+    for case in too_large if args.only and not ran else []:
+        limit = f"CPU 模拟默认只跑到 {args.max_scale}" if SIMULATED else f"--max-scale 是 {args.max_scale}"
+        print(f"[SKIP] 没有跑 {case['case_id']}：规模 {case['scale']}，{limit}")
     if not ran:
         return 2
     return 1 if failures else 0
