@@ -104,6 +104,8 @@ def pro4(root: Path) -> Path:
             "GOLDEN_PERF_REPORT.md": "# perf\n\n| op | count | mean_duration | total |\n|---|---|---|---|\n| add | 1 | 2 | 2 |\n",
             "DESIGN.md": DESIGN,
             "test_demo.py": KERNEL,
+            "logs/demo_golden.log": "demo_golden PASS\n",
+            "logs/demo_golden_cpu.log": "demo_golden_cpu PASS\n",
             "logs/test_demo.log": "test_aligned PASS matched_ratio=1.000000 max_abs_error=0.0 (limit 0.01)\n",
         },
     )

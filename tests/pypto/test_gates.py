@@ -7,14 +7,16 @@ import shutil
 from pathlib import Path
 
 import pytest
-from building import EVIDENCE, pro4, state, write
+from building import DESIGN, EVIDENCE, pro4, state, write
 
 from opdev.cli import main
 from opdev.phases import find, schema
+from opdev.phases.pypto_status import stage_gate
 from opdev.phases.status import glance, status
 from opdev.project.operators import Operator
 from opdev.project.places import Places
 from opdev.pypto.finding import name_of, workflow_of
+from opdev.workflow.compat import evidence_at
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "clean" / "pypto"
 
@@ -254,3 +256,53 @@ def test_the_second_generation_has_five_stages(capsys, demo, stage, change, clos
     assert found["workflow"] == "pypto-pro"
     assert code == (0 if closes is None else 1), closed
     assert closes is None or closes in closed
+
+
+@pytest.mark.parametrize(
+    ("stage", "files", "check", "stands"),
+    [
+        (2, {}, "golden-validation", "ok"),
+        (2, {"logs/demo_golden_cpu.log": "Traceback (most recent call last):\n"}, "golden-validation", "failed"),
+        (2, {"logs/demo_golden.log": ""}, "golden-validation", "unknown"),
+        (2, {"GOLDEN_VALIDATION.json": '{"by": "x"}'}, "golden-validation", "unknown"),
+        (2, {"GOLDEN_VALIDATION.json": '{"status": "PASS"}'}, "golden-validation", "ok"),
+        (2, {"GOLDEN_VALIDATION.json": '{"status": "FAIL"}'}, "golden-validation", "failed"),
+        (2, {"GOLDEN_VALIDATION.json": "{"}, "json:GOLDEN_VALIDATION.json", "failed"),
+        (3, {"DESIGN.md": DESIGN + "\nvf.add；pl.* Vector API\n"}, "design-vector", "failed"),
+        (3, {"DESIGN.md": DESIGN + "\n## §11 附\n"}, "design-sections", "failed"),
+        (3, {"DESIGN.md": DESIGN + "\nvector_selection: {step: 加, implementation: vf, decision_reason: default_vf}\n"}, "vector-selection", "ok"),
+        (3, {"DESIGN.md": DESIGN + "\nvector_selection: {implementation: tile, decision_reason: default_vf}\n"}, "vector-selection", "failed"),
+        (3, {}, "vector-selection", "unknown"),
+    ],
+)  # fmt: skip
+def test_what_only_a_run_or_a_person_shows_is_told_as_open(demo, stage, files, check, stands):
+    write(demo, {**SECOND, **files})
+    found = {c.id: c.state for c in stage_gate(evidence_at(demo.as_posix()), str(stage)).checks}
+
+    assert found[check] == stands
+
+
+@pytest.mark.parametrize("stage", ["1", "2", "3", "4", "5"])
+def test_a_state_with_an_unknown_status_closes_every_gate(demo, stage):
+    write(demo, SECOND)
+    state(demo, operator_name="demo", max_stage=5, current_stage=5, stage_status={"5": "in_progress", "1": "doen"})
+    found = {c.id: c.state for c in stage_gate(evidence_at(demo.as_posix()), stage).checks}
+
+    assert found["rule:invalid-pypto-state"] == "failed"
+
+
+def test_modules_of_path_l1_are_verified_before_stage_4_ends(demo):
+    ledger = {"module_count": 1, "module_status": {"1": "awaiting_verify"}}
+    write(demo, SECOND)
+    state(
+        demo,
+        operator_name="demo",
+        max_stage=5,
+        current_stage=4,
+        stage_status={"4": "in_progress"},
+        stage4_path="L1",
+        stage4_modules=ledger,
+    )
+    found = {c.id: c.state for c in stage_gate(evidence_at(demo.as_posix()), "4").checks}
+
+    assert found["modules-verified"] == "failed"

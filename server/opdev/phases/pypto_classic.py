@@ -65,7 +65,17 @@ def _module_count(e: PyptoEvidence) -> int:
 
 def _code(e: PyptoEvidence) -> Iterator[Check]:
     yield from present(e, "<op>_impl.py", "test_<op>.py", "README.md")
-    yield from judged(e, "pypto-impl", "pypto-test", "pypto-golden", "pypto-memory", "pypto-spec", "pypto-design")
+    yield from judged(
+        e,
+        "pypto-impl",
+        "pypto-test",
+        "pypto-golden",
+        "pypto-memory",
+        "pypto-spec",
+        "pypto-design",
+        "pypto-api-report",
+        "pypto-interfaces",
+    )
     yield from _phases(e)
 
 
@@ -107,7 +117,7 @@ def _verify(e: PyptoEvidence) -> Iterator[Check]:
                 both("重新评估", "evaluate it again"),
                 e.at(at),
             )
-    yield from judged(e, "pypto-impl", "pypto-test", "pypto-golden", "pypto-state")
+    yield from judged(e, "pypto-impl", "pypto-test", "pypto-golden")
 
 
 def _evaluation(e: PyptoEvidence, found: object) -> Check:

@@ -9,14 +9,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from opdev.phases.model import Check, Title, both
-from opdev.phases.pypto_checks import Document, PyptoEvidence, document, holding, judged, listed, present
+from opdev.phases.pypto_checks import Document, PyptoEvidence, document, holding, json_of, judged, listed, present
 from opdev.phases.pypto_evidence import measured, targets
+from opdev.phases.pypto_pro_code import code, ran
 
+_VERDICTS = ("status", "verdict", "result", "passed", "overall")
+_BAD_WORDS = frozenset({"fail", "failed", "error", "false"})
+_GOOD_WORDS = frozenset({"pass", "passed", "ok", "true", "success"})
 _INDEX = Title("material-index", "资料索引有 §A、§B、§C", "the index of material has §A, §B and §C")
 _EXPLORE = Title("explore-report", "调研报告章节齐全", "the exploration report is complete")
 _FEASIBLE = Title("feasible", "没有未解决的不可行项", "nothing infeasible is left")
 _MACHINE = Title("machine-contract", "SPEC 有 json machine-contract", "the SPEC has its machine contract")
 _KERNEL = Title("kernel-contract", "SPEC 有「kernel 契约补充」", "the SPEC has its kernel contract")
+_VALIDATED = Title("golden-validation", "参考实现自检通过", "the goldens validated themselves")
+_SELECTED = Title("vector-selection", "每个向量步骤冻结了实现方式", "how each vector step is written is frozen")
 _SECTIONS = Title("design-sections", "设计有 §0 到 §10", "the design has §0 to §10")
 _EVALUATED = Title("design-evaluation", "§9 评估没有 ❌", "§9 has no ❌")
 _FLOW = Title("design-dataflow", "§10 写了搬运", "§10 says what is moved")
@@ -25,14 +31,10 @@ _DONE = Title("design-open", "设计没有待定项", "nothing of the design is 
 _TILES = Title("design-tiles", "tile 用 make_tile_group 分配", "tiles are allocated with make_tile_group")
 _VECTOR = Title("design-vector", "向量步骤映射到 vf", "vector steps are mapped to vf")
 _BORDER = Title("wrapper-border", "「Wrapper 边界外操作」为空", "nothing is done outside the wrapper's border")
-_IMPORTS = Title("pro-imports", "只用 PyPTO-Pro", "PyPTO-Pro alone is used")
-_KERNELS = Title("one-kernel", "只有一个 @pl.jit", "there is one @pl.jit")
-_WRAPPER = Title("wrapper", "有顶层 wrapper", "there is a wrapper at the top level")
-_TESTS = Title("tests", "至少四个测试，与设计 §8 一致", "four tests at least, those of the design's §8")
-_PRECISION = Title("precision-standard", "用统一的精度标准", "precision is judged by the standard")
-_RUN = Title("run-evidence", "测试跑过且通过", "the tests were run and passed")
-_STAGED = Title("staged-modules", "各模块的分步文件齐全", "the staged files of the modules are there")
 _MARK = "❌"
+_FAILED = re.compile(rb"\bFAIL(?:ED)?\b|Traceback \(most recent")
+_REASONS = frozenset({"default_vf", "kb_template_required"})
+_WAYS = frozenset({"vf", "tile_op"})
 _FEWEST = 4
 
 
@@ -54,6 +56,7 @@ def _plan4(e: PyptoEvidence) -> Iterator[Check]:
         spot = report.find(rb"(?i)\bunsupported\b") or report.find("不可行".encode())
         yield holding(_FEASIBLE, spot is None, ("没有", "none"), ("还有 unsupported 或 不可行", "something is unsupported or 不可行"),
                       ("换一种做法，或与用户确认放弃", "find another way, or agree with the user to leave it out"), spot)  # fmt: skip
+    yield from judged(e, "pypto-spec", "pypto-explore-report", "pypto-material-index")
 
 
 def _explored(report: Document) -> Check:
@@ -74,7 +77,12 @@ def _plan5(e: PyptoEvidence) -> Iterator[Check]:
     if e.there("KB_SELECTION.json") is None and not any(r.endswith("/KB_SELECTION.json") for r in e.files):
         yield from present(e, "KB_SELECTION.json")
     yield from judged(
-        e, "pypto-spec", "pypto-kb", only=lambda f: not f.path.endswith(("DESIGN_BINDINGS.json", "KB_USAGE.json"))
+        e,
+        "pypto-spec",
+        "pypto-kb",
+        "pypto-explore-report",
+        "pypto-material-index",
+        only=lambda f: not f.path.endswith(("DESIGN_BINDINGS.json", "KB_USAGE.json")),
     )
     spec = document(e, "SPEC.md")
     if spec is not None:
@@ -92,6 +100,52 @@ def _golden(e: PyptoEvidence) -> Iterator[Check]:
         e, "<op>_golden.py", "<op>_golden_cpu.py", *(("GOLDEN_PERF_REPORT.md",) if e.kind == "pro4" else ())
     )
     yield from judged(e, "pypto-golden")
+    yield _validated(e)
+
+
+def _validated(e: PyptoEvidence) -> Check:
+    """The receipt of the goldens' own validation, else the logs of it; only a run makes either."""
+    at = e.there("GOLDEN_VALIDATION.json")
+    found, fault = json_of(e, "GOLDEN_VALIDATION.json")
+    if fault is not None:
+        return fault
+    code = e.newest([r for n in ("<op>_golden.py", "<op>_golden_cpu.py") if (r := e.there(n)) is not None])
+    if at is None or found is None:
+        logs = {n: f"{e.name}{n}.log" for n in ("_golden", "_golden_cpu")}
+        there = [r for r in e.logs if r.rpartition("/")[2] in logs.values()]
+        bad = next((r for r in there if _FAILED.search(e.log(r))), None)
+        if bad is not None:
+            return _VALIDATED.failed(
+                both(f"{bad} 里有失败", f"{bad} has a failure"),
+                both("改参考实现再自检", "mend the golden and run it again"),
+                e.at(bad),
+            )
+        if len(there) == len(logs) and all(not e.older(e.time(r), code) and e.log(r).strip() for r in there):
+            return _VALIDATED.ok(both(there[0], there[0]), e.at(there[0]))
+        detail = both(
+            "没有 GOLDEN_VALIDATION.json，也没有新的自检日志",
+            "there is no GOLDEN_VALIDATION.json, and no fresh log of it",
+        )
+    elif e.older(e.time(at), code):
+        detail = both("它比参考实现旧", "it is older than the goldens")
+    else:
+        words = (
+            {str(v).strip().lower() for k, v in found.items() if k in _VERDICTS} if isinstance(found, dict) else set()
+        )
+        if words & _BAD_WORDS:
+            return _VALIDATED.failed(
+                both("自检没有通过", "it did not pass"),
+                both("改参考实现再自检", "mend the golden and run it again"),
+                e.at(at),
+            )
+        if words & _GOOD_WORDS:
+            return _VALIDATED.ok(both(at, at), e.at(at))
+        detail = both("回执里没有结论", "the receipt has no verdict")
+    return _VALIDATED.unknown(
+        detail,
+        both(f"运行并保存输出：python {e.name}_golden.py > logs/{e.name}_golden.log 2>&1，_golden_cpu 同样", f"run it and keep the output: python {e.name}_golden.py > logs/{e.name}_golden.log 2>&1, and _golden_cpu likewise"),
+        e.at(at) if at is not None else None,
+    )  # fmt: skip
 
 
 def _design4(e: PyptoEvidence) -> Iterator[Check]:
@@ -112,6 +166,7 @@ def _design5(e: PyptoEvidence) -> Iterator[Check]:
         body = design.body(border).strip() if border is not None else ""
         yield holding(_BORDER, body == "空", ("空", "空"), ("没有这一节" if border is None else f"写的是 {body[:40]!r}", "there is no such section" if border is None else f"it says {body[:40]!r}"),
                       ("写成单独一个「空」；要做的事放进 kernel", "make it the single word 空; what has to be done belongs into the kernel"), design.at(border))  # fmt: skip
+        yield from _selected(design)
 
 
 def _design(design: Document) -> Iterator[Check]:
@@ -153,114 +208,33 @@ def _design(design: Document) -> Iterator[Check]:
                   ("为每个向量步骤写出 vf 接口", "name the vf call of every vector step"), plain or design.at(None))  # fmt: skip
 
 
+def _selected(design: Document) -> Iterator[Check]:
+    """``vector_selection`` of each vector step: its words are of few; nothing can be said without any."""
+    text = design.file.data.decode("utf-8", "replace")
+    todo = ("§1 里为每个向量步骤写 vector_selection", "write a vector_selection for each vector step in §1")
+    odd = [
+        f"{key}: {word}"
+        for key, allowed in (("decision_reason", _REASONS), ("implementation", _WAYS))
+        for word in re.findall(rf"\b{key}[\"'`]?\s*[:=：]\s*[\"'`]?(\w+)", text)
+        if word not in allowed
+    ]
+    if odd:
+        spot = design.find(re.escape(odd[0].partition(": ")[2].encode()))
+        yield _SELECTED.failed(both(f"不认识 {'、'.join(odd)}", f"unknown: {', '.join(odd)}"), both(*todo), spot)
+    elif "vector_selection" in text:
+        yield _SELECTED.ok(both("有", "it has"))
+    elif re.search(r"\bvf\.\w|vector_function|tile_op", text):
+        yield _SELECTED.unknown(
+            both("没有 vector_selection", "there is no vector_selection"), both(*todo), design.at(None)
+        )
+
+
 def _section_holds(number: int, body: str) -> bool:
     if number == 9:
         return _MARK not in body
     if number == 10:
         return re.search(r"load|store", body) is not None
     return len(set(re.findall(r"\btest_\w+", body))) >= _FEWEST
-
-
-def _code(e: PyptoEvidence) -> Iterator[Check]:
-    yield from present(e, "test_<op>.py")
-    file = e.named("test_<op>.py")
-    if file is not None and file.data.strip():
-        yield from _tested(e, Document(e, file))
-    yield from judged(e, "pypto-test", "pypto-golden", "pypto-impl")
-    if e.kind == "pro":
-        yield from _staged(e)
-        yield from judged(e, "pypto-kb")
-        yield from present(e, *(("KB_USAGE.json",) if not any(r.endswith("/KB_USAGE.json") for r in e.files) else ()))
-    yield _ran(e)
-
-
-def _tested(e: PyptoEvidence, test: Document) -> Iterator[Check]:
-    data = test.file.data
-    ours = test.find(
-        rb"^[ \t]*(?:import[ \t]+pypto_pro\.language[ \t]+as[ \t]+pl\b|from[ \t]+pypto_pro[ \t]+import[ \t]+language[ \t]+as[ \t]+pl\b)",
-        re.M,
-    )
-    other = test.find(rb"^[ \t]*(?:import|from)[ \t]+pypto(?:\.|[ \t]|$)|@pypto\.frontend\.jit", re.M)
-    yield holding(_IMPORTS, ours is not None and other is None, ("是", "yes"),
-                  ("用了经典 PyPTO" if other is not None else "没有 import pypto_pro.language as pl", "classic PyPTO is used" if other is not None else "there is no `import pypto_pro.language as pl`"),
-                  ("只 import pypto_pro.language as pl", "have `import pypto_pro.language as pl` alone"), other or test.at(None))  # fmt: skip
-    kernels = len(re.findall(rb"^[ \t]*@pl\.jit\b", data, re.M))
-    yield holding(_KERNELS, kernels == 1, ("一个", "one"), (f"有 {kernels} 个", f"there are {kernels}"),
-                  ("合成一个 kernel", "make them one kernel"), test.find(rb"^[ \t]*@pl\.jit\b", re.M) or test.at(None))  # fmt: skip
-    wrapper = test.find(rb"^def[ \t]+%s_wrapper[ \t]*\(" % re.escape(e.name.encode()), re.M)
-    yield holding(_WRAPPER, wrapper is not None, (f"{e.name}_wrapper", f"{e.name}_wrapper"), (f"没有顶层函数 {e.name}_wrapper", f"there is no function {e.name}_wrapper at the top level"),
-                  (f"写出 {e.name}_wrapper，只调用一次 kernel", f"write {e.name}_wrapper, which launches the kernel once"), wrapper or test.at(None))  # fmt: skip
-    tests = {m.decode() for m in re.findall(rb"^[ \t]*def[ \t]+(test_\w+)[ \t]*\(", data, re.M)}
-    design = document(e, "DESIGN.md")
-    cases = design.heading(r"^\s*§\s*8\b") if design is not None else None
-    wanted = (
-        set(re.findall(r"(?<![\w/])test_\w+\b(?!\.py)", design.body(cases)))
-        if design is not None and cases is not None
-        else set()
-    )
-    missing = sorted(wanted - tests - {f"test_{e.name}"})
-    zh, en = listed(missing[:5])
-    bad = (
-        (f"设计里的 {zh} 没有实现", f"of the design and not written: {en}")
-        if missing
-        else (f"只有 {len(tests)} 个测试", f"there are {len(tests)} tests")
-    )
-    yield holding(_TESTS, len(tests) >= _FEWEST and not missing, (f"{len(tests)} 个", f"{len(tests)}"), bad,
-                  ("补上测试", "write them"), test.at(None))  # fmt: skip
-    faults = [
-        text
-        for text, wrong in (
-            (("没有 _assert_precision", "no _assert_precision"), b"_assert_precision" not in data),
-            (("用了 assert_close", "assert_close is used"), re.search(rb"\bassert_close\b", data) is not None),
-            (("自己放宽了 atol_override", "atol_override loosens it"), b"atol_override" in data),
-            ((f"没有用 {e.name}_golden_cpu", f"{e.name}_golden_cpu is not used"), b"_golden_cpu" not in data),
-        )
-        if wrong
-    ]
-    yield holding(_PRECISION, not faults, ("是", "yes"), ("；".join(f[0] for f in faults), "; ".join(f[1] for f in faults)),
-                  ("用 _assert_precision 与 CPU golden 比较", "compare with the CPU golden by _assert_precision"), test.at(None))  # fmt: skip
-
-
-def _staged(e: PyptoEvidence) -> Iterator[Check]:
-    """The files of L1's modules: each with the numbers of all before it."""
-    if e.state is None or e.state.get("stage4_path") != "L1":
-        return
-    ledger = e.state.get("stage4_modules")
-    count = ledger.get("module_count") if isinstance(ledger, dict) else None
-    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 99:
-        return
-    suffixes = ["".join(str(n) for n in range(1, k + 1)) for k in range(1, count + 1)]
-    wanted = [
-        f for s in suffixes for f in (f"modules/{e.name}_golden_stage{s}.py", f"modules/test_{e.name}_module{s}.py")
-    ]
-    missing = [f for f in wanted if not e.exists(f)]
-    zh, en = listed(missing[:6])
-    yield holding(_STAGED, not missing, (f"{count} 个模块", f"{count} modules"), (f"没有 {zh}", f"missing: {en}"),
-                  ("按模块写出它们", "write them module by module"), e.at(missing[0]) if missing else None)  # fmt: skip
-
-
-def _ran(e: PyptoEvidence) -> Check:
-    for name in reversed(e.logs):
-        log = e.log(name)
-        if b"matched_ratio=" in log and b"max_abs_error=" in log:
-            if e.older(e.time(name), e.newest([r for r in e.files if r.endswith(".py")])):
-                return _RUN.unknown(
-                    both(f"{name} 比代码旧", f"{name} is older than the code"),
-                    both("再跑一次并保存输出", "run it again and keep the output"),
-                    e.at(name),
-                )
-            if re.search(rb"\bFAIL(?:ED)?\b|Traceback \(most recent", log):
-                return _RUN.failed(
-                    both(f"{name} 里有失败", f"{name} has a failure"),
-                    both("改好再跑", "mend it and run it again"),
-                    e.at(name),
-                )
-            if b"PASS" in log:
-                return _RUN.ok(both(name, name), e.at(name))
-    return _RUN.unknown(
-        both("没有日志证明测试通过", "no log shows that the tests passed"),
-        both(f"保存输出：python test_{e.name}.py > logs/test_{e.name}.log 2>&1", f"keep its output: python test_{e.name}.py > logs/test_{e.name}.log 2>&1"),
-    )  # fmt: skip
 
 
 def _tune(e: PyptoEvidence) -> Iterator[Check]:
@@ -270,14 +244,14 @@ def _tune(e: PyptoEvidence) -> Iterator[Check]:
     yield from targets(e)
     yield from measured(e)
     yield from judged(e, "pypto-test", "pypto-golden")
-    yield _ran(e)
+    yield ran(e)
 
 
-PRO4: Mapping[str, Callable[[PyptoEvidence], Iterator[Check]]] = {"1": _plan4, "2": _golden, "3": _design4, "4": _code}
+PRO4: Mapping[str, Callable[[PyptoEvidence], Iterator[Check]]] = {"1": _plan4, "2": _golden, "3": _design4, "4": code}
 PRO: Mapping[str, Callable[[PyptoEvidence], Iterator[Check]]] = {
     "1": _plan5,
     "2": _golden,
     "3": _design5,
-    "4": _code,
+    "4": code,
     "5": _tune,
 }

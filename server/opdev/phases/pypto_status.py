@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from opdev.phases.model import Check, Gate, Phase, Spot, Title, both, gate_of
-from opdev.phases.pypto_checks import PyptoEvidence
+from opdev.phases.pypto_checks import FAMILIES, PyptoEvidence
 from opdev.phases.pypto_classic import CHECKS
 from opdev.phases.pypto_graph import STAGES
 from opdev.phases.pypto_pro import PRO, PRO4
 from opdev.phases.situation import Glance, Situation, Status
+from opdev.phases.verdicts import Verdicts, by_rule, words_of
 from opdev.pypto.statefile import NAME
 from opdev.pypto.states import DONE, RefusedError, current, status
 from opdev.rules.model import Text
 
 _CHECKS = {"classic": CHECKS, "pro": PRO, "pro4": PRO4}
 _STATE = Title("state-file", "状态文件可用", "the state file can be used")
+_WHOLE = both("没有错误级别的问题", "nothing of severity error")
+_ALWAYS = frozenset({"OL24", "PL10"})
+"""Rows of rules on the state file that every gate asks for."""
+_OF_STAGE = {"5": frozenset({"OL44"}), "6": frozenset({"OL13", "OL14"})}
 WORKFLOWS = {"classic": "pypto-classic", "pro": "pypto-pro", "pro4": "pypto-pro-4"}
 
 
@@ -22,14 +29,24 @@ def stage_gate(evidence: PyptoEvidence, stage: str) -> Gate:
     phase = next((one for one in STAGES[evidence.kind] if one.id == stage), None)
     if phase is None:
         raise KeyError(stage)
-    return gate_of(phase, [*_faults(evidence), *_CHECKS[evidence.kind][stage](evidence)])
+    return gate_of(phase, [*_faults(evidence, stage), *_CHECKS[evidence.kind][stage](evidence)])
 
 
-def _faults(evidence: PyptoEvidence) -> list[Check]:
+def _faults(evidence: PyptoEvidence, stage: str) -> Iterator[Check]:
+    """What is wrong with the state file; what it says of phases and deliverables is its stage's own business."""
     fault = evidence.state_fault
-    if fault is None:
-        return []
-    return [_STATE.failed(fault.text, both("改正状态文件", "mend the state file"), evidence.at(NAME))]
+    if fault is not None:
+        yield _STATE.failed(fault.text, both("改正状态文件", "mend the state file"), evidence.at(NAME))
+        return
+    file = evidence.files.get(NAME)
+    if file is not None:
+        verdicts = Verdicts(evidence, [file], FAMILIES)
+        rows = _ALWAYS | (_OF_STAGE.get(stage, frozenset()) if evidence.kind == "classic" else frozenset())
+        errors = [f for f in verdicts.errors if words_of(f.rule) & rows]
+        if errors:
+            yield from by_rule(errors)
+        elif verdicts.on & rows:
+            yield _STATE.ok(_WHOLE, evidence.at(NAME))
 
 
 def _standing(evidence: PyptoEvidence, stage: Phase) -> str:

@@ -15,7 +15,7 @@ from opdev.pypto.states import phase_number
 from opdev.workflow.compat import evidence_at, of_phase
 
 _FILES = Title("part-files", "这一部分的文件在位", "the files of the part are there")
-_OWN = frozenset({"phases", "staged-modules"})
+_OWN = frozenset({"phases", "modules-verified"})
 """Checks about the state file itself: the moves have guards of their own for these."""
 
 
