@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from opdev.checks.case_lists import scale_of
+from opdev.checks.designed import stated_engines
 from opdev.checks.perf_logs import lines_of, simulated, token, told
+from opdev.design.cross_schedule import placement
 from opdev.design.derived import Collective, collective_of, telling_name
 from opdev.design.document import document_of
 from opdev.design.dtypes import fold_dtype
 from opdev.facts.cases import matrix_of
 from opdev.facts.reports import performance_report
+from opdev.perf.consistency import JITTER
 from opdev.perf.reader import Judged
 from opdev.perf.tiers import WANTED, tier_of
 from opdev.rules.context import Context, Project
@@ -228,3 +231,28 @@ def _scale(project: Project, log: File) -> str | None:
             if scale is not None:
                 return scale
     return tier_of(mine[0][1])
+
+
+def no_copy_counted(context: Context) -> Iterator[Hit]:
+    """RDMA or placement B, where the copy into symmetric memory belongs to the end-to-end time, and none is in it."""
+    project = context.project
+    if project is None or simulated(context.file):
+        return
+    design = next((d for f in project.files("design-doc") if (d := document_of(f)).root is not None), None)
+    if design is None:
+        return
+    engines, (placed, letter) = stated_engines(design), placement(design)
+    where = placed if letter == "B" else engines[1] if engines is not None and set(engines[0]) == {"RDMA"} else None
+    if where is None:
+        return
+    for one in lines_of(context.file):
+        found = one.measurement
+        if found is None or found.side != "shmem":
+            continue
+        e2e, kernel = found["e2e_us"], found["kernel_us"]
+        if e2e is not None and kernel is not None and kernel <= e2e * JITTER and e2e <= kernel:
+            note = {"zh": "设计要先拷贝", "en": "the design copies first"}
+            related = (Related(*where.where, note, design.file.path),)
+            args = {"e2e": f"{e2e:g}", "kernel": f"{kernel:g}"}
+            yield Hit(*token(context.file, one, "e2e_us"), args=args, related=related)
+            return
