@@ -29,8 +29,11 @@ _BLOCK = 32
 """Bytes a row of a tile in UB is a multiple of."""
 _FRACTAL = 1024
 """Bytes of the smallest block of an accumulator: 16 by 16 elements of 4 bytes."""
-_NUMBER = re.compile(rb"(?:^|[;:])[ \t]*(\w+)[ \t]*=[ \t]*\d", re.MULTILINE)
-_TAKEN = re.compile(rb"(?<![\w.])(\w+)\.(current|next)(?=[ \t]*\()")
+_NUMBER = re.compile(rb"[\n;:][ \t]*(\w+)[ \t]*=[ \t]*\d")
+_TAKEN = re.compile(rb"\.(current|next)(?=[ \t]*\()")
+_LAST = re.compile(rb"(?<![\w.])\w+\Z")
+_BEFORE = re.compile(rb"[(,=][ \t\n]*\Z")
+_BEHIND = re.compile(rb"[ \t]*(?:\n|[ \t\n]*[,)])")
 _LANES = 64
 """Elements of 4 bytes one vector register holds."""
 
@@ -211,9 +214,7 @@ def small_accumulator(context: Context) -> Iterator[Hit]:
 def tile_constant_in_kernel(context: Context) -> Iterator[Hit]:
     """A tile's size or address given its value inside the kernel."""
     for kernel in traced(context, "jit"):
-        numbers = [
-            (m[1].decode(), *m.span(1)) for m in _NUMBER.finditer(context.code, *kernel.lines)
-        ]
+        numbers = [(m[1].decode(), *m.span(1)) for m in _NUMBER.finditer(context.code, *kernel.lines)]
         if not numbers:
             continue
         calls = kernel.calls("make_tile", "make_tile_group", "TileType")
@@ -245,10 +246,7 @@ def current_in_loop(context: Context) -> Iterator[Hit]:
         groups = {name: one for name, one in kernel.tiles.groups.items() if one.slots is not None and one.slots > 1}
         if not groups:
             continue
-        taken = [
-            (m[1].decode(), m[2], *m.span(2))
-            for m in _TAKEN.finditer(context.code, kernel.inside.start, kernel.inside.end)
-        ]
+        taken = list(_taken(kernel.inside))
         moving = {name for name, how, _, _ in taken if how == b"next"} | _handed_on(kernel.inside, groups)
         for name, how, start, end in taken:
             group = groups.get(name)
@@ -266,8 +264,21 @@ def _in_loop(function: Node, node: Node) -> bool:
     return any(a.start_byte > function.start_byte for a in loops)
 
 
+def _taken(view: View) -> Iterator[tuple[str, bytes, int, int]]:
+    """(group, ``current`` or ``next``, where that stands) of every tile taken from a group by name."""
+    for match in _TAKEN.finditer(view.code, view.start, view.end):
+        name = _LAST.search(view.code, max(match.start() - 100, view.start), match.start())
+        if name is not None:
+            yield name[0].decode(), match[1], *match.span(1)
+
+
 def _handed_on(view: View, names: Iterable[str]) -> set[str]:
     """The groups whose tiles are taken by their number, or that are handed on to who may do so."""
-    words = "|".join(re.escape(name) for name in names)
-    pattern = rf"(?<![\w.])({words})[ \t]*\[|[(,=][ \t\n]*({words})(?=[ \t\n]*[,)\n])".encode()
-    return {(m[1] or m[2]).decode() for m in re.finditer(pattern, view.code[view.start : view.end])}
+    return {name for name in names if any(_is_handed_on(view, at, at + len(name)) for at in view.find(name))}
+
+
+def _is_handed_on(view: View, start: int, end: int) -> bool:
+    if view.code[end : end + 20].lstrip(b" \t")[:1] == b"[":
+        return True
+    before = view.code[max(start - 100, view.start) : start]
+    return _BEFORE.search(before) is not None and _BEHIND.match(view.code, end) is not None
