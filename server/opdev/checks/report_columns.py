@@ -31,6 +31,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 _COMPUTE = "compute_utilization_pct"
 _ALONE = ("transport", "collective")
 _COMPARED = ("hccl", "aclnn", "stitched")
+_VARIABLE = re.compile(r"all_?to_?all_?v", re.IGNORECASE)
 _LATER = re.compile(r"未测|未执行|待|N/?A|不支持|没有|无法|SHMEM_CYCLE_PROF_PE|PROF", re.IGNORECASE)
 _SEARCH = re.compile(rb"[ \t]*[-*+]?[ \t]*\**Search process\**[ \t]*(?:\xef\xbc\x9a|:)\**[ \t]*([^\r\n]*)", re.IGNORECASE)  # fmt: skip
 
@@ -184,3 +185,5 @@ def search(context: Context) -> Iterator[Hit]:
     lacking = [name for name, word in (("HCCL", b"hccl"), ("aclnn", b"aclnn")) if word not in lowered]
     if lacking:
         yield Hit(*place, args={"missing": "、".join(lacking)})
+    elif _VARIABLE.search(context.place.operator or "") and not _VARIABLE.search(lowered.decode("utf-8", "replace")):
+        yield Hit(*place, "variable")
