@@ -15,6 +15,7 @@ FAILED = Outcome(exit=1, seconds=2.0)
 
 LINES = {
     "not-sourced": "[opdev] cannot be sourced: /usr/local/Ascend/set_env.sh",
+    "scale-left-out": "[SKIP] 没有跑 large_8pe_fp16：规模 L，CPU 模拟默认只跑到 M",
     "not-filled": "NotImplementedError: [待填] 按 docs/design.md 的 correctness.oracle 写输入与 golden",
     "script-raised": '  File "/w/custom-ops/demo/scripts/check_result.py", line 12, in main',
     "cann-not-sourced": "  Cannot find ASCEND_HOME_PATH, please run set_env.sh.",
