@@ -61,6 +61,7 @@ def holds(file):
         ("> ```bash\r\n> a\r\n> ```\r\n", [("bash", "a\r\n")]),
         ("中文 😀\n- 步骤\n  ```bash\n  echo '中文'\n  ```\n", [("bash", "echo '中文'\n")]),
         ("```no-such-language\na\n```\n```\nb\n```\n", []),
+        ("```log\na\n```\n```bash\nb\n```\n", [("bash", "b\n")]),
         ("text ```bash\na\n```\n", []),
     ],
 )

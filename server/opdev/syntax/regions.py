@@ -87,7 +87,7 @@ def _fences(file: File) -> list[File]:
         info = match.group("info").decode("utf-8", "replace").strip()
         word = _WORD.match(info)
         language = ALIASES.get(word.group().lower()) if word else None
-        if language and begin < stop:
+        if language in _SUFFIX and begin < stop:
             inner, pieces = _strip(data, begin, stop, at, prefix)
             name = f"{file.path}#{len(found)}"
             region = Region(file, tuple(pieces), _prefix(prefix), info)
