@@ -15,12 +15,16 @@ WHEELS := client-vscode/wheels/manifest.json
 SHIPPED := $(shell find server rules templates commands -type f -not -path '*/__pycache__/*' -not -name '* *')
 TARGET := linux-$(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x64)
 
+# A Python with pypto and torch beside ours: `opdev run verify` simulates PyPTO operators with it.
+PYPTO := $(VENV)/pypto
+PYPTO_STAMP := $(PYPTO)/.opdev-pypto
+
 .PHONY: demo test lint bench wheel vsix vsix-here vsix-universal system clean
 
 demo: system-demo $(VENV)/.opdev-run
 	@BIN=$(BIN) bash tests/corpus/demo.sh
 
-test: system $(STAMP) $(SARIF) $(WHEELS) lint
+test: system $(STAMP) $(PYPTO_STAMP) $(SARIF) $(WHEELS) lint
 	$(BIN)/opdev rule test
 	cd client-vscode && npm test --silent
 	bash tests/e2e/vscode/tools.sh >/dev/null
@@ -74,6 +78,16 @@ $(VENV)/.opdev-run: pyproject.toml | $(VENV)/bin/python
 $(STAMP): pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/.opdev-run
+
+# What the extra pypto-sim asks for. torch on Linux comes with CUDA unless pip finds a CPU wheel of it; none of CUDA is used.
+$(PYPTO_STAMP): pyproject.toml | $(STAMP)
+	@mkdir -p $(PYPTO)
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.platform != "linux" or sys.version_info >= (3, 13))'; then \
+	  $(BIN)/python -m venv $(PYPTO) && \
+	  $(BIN)/python -c 'from importlib.metadata import requires as r; print(*(x.split(";")[0] for x in r("opdev") if "pypto-sim" in x), sep="\n")' >$(PYPTO)/wheels.txt && \
+	  $(PYPTO)/bin/python -m pip install -q --disable-pip-version-check -r $(PYPTO)/wheels.txt; \
+	fi
+	@touch $@
 
 $(SARIF): | $(VENV)/bin/python
 	@mkdir -p $(VENV)/share

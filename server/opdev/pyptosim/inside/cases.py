@@ -75,7 +75,11 @@ def _told(error: BaseException, path: str, folder: str = "") -> dict[str, Any]:
     others = [name for name in names if name not in ("<module>", "main")]
     text = str(error) if type(error).__name__ == "RenderedParserError" else f"{type(error).__name__}: {error}".strip()
     kernel = _in_kernel(error)
-    sys.stderr.write("".join(traceback.format_exception(type(error), error, error.__traceback__)))
+    trace = error.__traceback__
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(folder):
+        trace = trace.tb_next
+    # From the user's first line on: what ran the test is no news.
+    sys.stderr.write("".join(traceback.format_exception(type(error), error, trace or error.__traceback__)))
     return {
         "error": text, "path": kernel[0] if kernel else at.filename if at else path,
 "line": kernel[1] if kernel else (at.lineno if at else 1) or 1,
