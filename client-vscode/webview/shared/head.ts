@@ -33,7 +33,7 @@ function head(progress: Progress, texts: Record<string, string>, run: string | n
       'div',
       { class: 'bar' },
       h('span', { class: `badge ${state}`, role: 'status' }, texts[state] ?? state),
-      h('span', { class: 'grow' }, where, ' ', share),
+      h('span', { class: 'where' }, where, ' ', share),
       h('span', { class: 'muted' }, run),
       progress.going &&
         h('button', { onclick: () => send({ type: 'command', command: 'opdev.stopRun', arguments: { run } }) }, texts.stop ?? ''),
