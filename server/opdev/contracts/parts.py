@@ -13,6 +13,7 @@ from opdev.design.compose import Composer
 from opdev.design.nodes import Node
 from opdev.design.recover import read
 from opdev.design.text import FenceText
+from opdev.facts.jsontree import tree
 from opdev.facts.pypto_docs import front_of
 from opdev.facts.structured import root_of
 from opdev.kinds import Kind
@@ -83,8 +84,11 @@ def machine(file: File) -> Part | None:
     if match is None:
         return None
     text = FenceText(File(Source(f"{file.path}#contract", match["body"]), Kind("yaml", frozenset())))
-    text.text = text.text.replace("\t", " ")
-    return Part(MACHINE, match.start("body"), match.end("body"), read(Composer(text)), json=True)
+    root = tree(text)
+    if root is None:
+        text.text = text.text.replace("\t", " ")
+        root = read(Composer(text))
+    return Part(MACHINE, match.start("body"), match.end("body"), root, json=True)
 
 
 def open_at(file: File, offset: int) -> Part | None:

@@ -6,6 +6,7 @@ from opdev.design.compose import Composer
 from opdev.design.nodes import Node
 from opdev.design.recover import read
 from opdev.design.text import FenceText
+from opdev.facts.jsontree import tree
 from opdev.syntax.file import File
 
 
@@ -14,6 +15,10 @@ def root_of(file: File) -> Node | None:
 
     def make() -> Node | None:
         text = FenceText(file)
+        if file.path.endswith(".json"):
+            found = tree(text)
+            if found is not None:
+                return found
         # JSON may be indented by tabs, which YAML refuses.
         text.text = text.text.replace("\t", " ")
         return read(Composer(text))
