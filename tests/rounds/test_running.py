@@ -149,6 +149,22 @@ def test_the_run_opens_rounds_up_to_five(op):
     assert of(found, "round")[0]["round"] == 6
 
 
+def test_a_phase_that_is_not_wanted_says_why_and_how_to_do_a_round_all_the_same(op):
+    design = op.root / "docs" / "design.md"
+    design.write_text(
+        design.read_text("utf-8").replace("performance_auto_optim: true", "performance_auto_optim: false"), "utf-8"
+    )
+
+    status, found = op.go("6.5")
+
+    assert status.state == "passed"
+    assert [e["state"] for e in of(found, "gate")] == ["skipped"]
+    why, how = (e["text"]["en"] for e in of(found, "note"))
+    assert why.startswith("performance_auto_optim is false")
+    assert "opdev rounds start" in how
+    assert ledgers.read(str(op.root)).rounds == ()
+
+
 def test_a_run_of_all_phases_opens_no_round_by_itself(op):
     plan = Plan("all", str(op.root), grace=1.0, count=4096)
     runner = Runner(runs.create(str(op.root), plan.data()), Stop())

@@ -71,6 +71,11 @@ class Optimising(Phases):
         if ledger.open is None:
             gate = self._gate(spec.phase)
             if gate is not None and gate.state != "closed":
+                if gate.state == "skipped":
+                    self.events.add("note", text=both(
+                        '要做一轮就先 opdev rounds start "一项机制改动"，改好代码再 opdev run 6.5',
+                        'to do a round all the same: `opdev rounds start "one mechanism"`, change the code, then `opdev run 6.5`',
+                    ))  # fmt: skip
                 return _Tried(Phased("passed"), gate)
             if self.plan.request == "all" and ROUND not in self.plan.external:
                 # Nobody asked for a round by name, and nothing here changes code: it would lie open unnoticed.
@@ -82,7 +87,10 @@ class Optimising(Phases):
         one = ledger.open or self._start(ledger)
         one = self._named(one)
         if self._store.present().tree.code == one.code:
-            why = both(f"Round {one.number} 还没有改代码", f"round {one.number} is open, and no code was changed yet")
+            why = both(
+                f"Round {one.number} 还没有改代码：改好一项机制再 opdev run 6.5；不做了就 opdev rounds revert",
+                f"round {one.number} is open, and no code was changed yet: change one mechanism, then `opdev run 6.5` again; or give it up with `opdev rounds revert`",
+            )
             return _Tried(Phased("blocked", None, why), self._gate(spec.phase))
         return self._retest(one)
 

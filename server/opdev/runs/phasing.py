@@ -246,6 +246,8 @@ class Phases:
             }
             for check in gate.closed_by
         ])  # fmt: skip
+        if gate.state == "skipped":
+            self.events.add("note", text=dict(gate.why))
         return gate
 
     def _wait(self, spec: Commands, gate: Gate | None) -> None:
