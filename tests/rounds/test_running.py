@@ -150,10 +150,8 @@ def test_the_run_opens_rounds_up_to_five(op):
 
 
 def test_a_phase_that_is_not_wanted_says_why_and_how_to_do_a_round_all_the_same(op):
-    design = op.root / "docs" / "design.md"
-    design.write_text(
-        design.read_text("utf-8").replace("performance_auto_optim: true", "performance_auto_optim: false"), "utf-8"
-    )
+    intake = op.root / "docs" / "phase0_intake.yaml"
+    intake.write_text(intake.read_text("utf-8").replace("auto_optim: true", "auto_optim: false"), "utf-8")
 
     status, found = op.go("6.5")
 
