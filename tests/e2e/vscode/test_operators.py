@@ -37,7 +37,7 @@ def test_a_phase_runs_and_the_compile_panel_fills(
     page.get_by_text("Nothing was run here yet.").wait_for()
     bench.act(phase, "Run a phase")
     page.locator(".badge", has_text="running").wait_for()
-    bench.picture("compile-running", shown=True)
+    bench.picture("compile-running")
     page.locator(".badge.passed").wait_for(timeout=240_000)
     page.locator(".simulated").wait_for()
     page.locator(".log .line", has_text="02-smoke").first.wait_for()
