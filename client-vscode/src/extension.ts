@@ -49,7 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
     testExplorer(made, store),
     newOperatorCommand(made, store),
     documentCommands(made, store),
-    reportCommands(made, store),
+    reportCommands(context, made, store),
     roundCommands(made, store),
     clangdOffer(context, store),
     assistantTools(made, store),

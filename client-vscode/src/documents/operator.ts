@@ -24,3 +24,8 @@ export function of(root: string): string[] {
 export function nameOf(store: Store, root: string): string {
   return store.operator(root)?.name ?? path.posix.basename(root);
 }
+
+/** What opdev printed, as a message: that has one line, and its paths are the operator's. */
+export function short(said: string, root: string): string {
+  return said.trim().replaceAll(`${vscode.Uri.parse(root).fsPath}/`, '').replaceAll(/\s*\n\s*/g, vscode.l10n.t('; '));
+}

@@ -20,6 +20,7 @@ export class ReportPages implements vscode.Disposable {
   private readonly restored: vscode.Disposable;
 
   constructor(
+    private readonly extension: vscode.Uri,
     private readonly server: Server,
     private readonly store: Store,
   ) {
@@ -66,6 +67,8 @@ export class ReportPages implements vscode.Disposable {
       this.open.set(root, panel);
       panel.onDidDispose(() => this.open.delete(root));
     }
+    const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(this.extension, 'media', name);
+    panel.iconPath = { light: icon('panel-light.svg'), dark: icon('panel-dark.svg') };
     panel.webview.options = { enableScripts: true, localResourceRoots: [] };
     panel.webview.html = inEditor(text, root);
   }

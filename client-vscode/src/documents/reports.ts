@@ -6,11 +6,11 @@ import { messageOf } from '../log';
 import type { Store } from '../operators/store';
 import type { Server } from '../server/server';
 import type { Named } from './operator';
-import { of, rootOf } from './operator';
+import { of, rootOf, short } from './operator';
 import { ReportPages } from './reportPage';
 
-export function reportCommands(server: Server, store: Store): vscode.Disposable {
-  const pages = new ReportPages(server, store);
+export function reportCommands(context: vscode.ExtensionContext, server: Server, store: Store): vscode.Disposable {
+  const pages = new ReportPages(context.extensionUri, server, store);
   const commands: Record<string, (root: string) => Promise<unknown>> = {
     'opdev.showReport': showReport,
     'opdev.showReportPage': (root) => pages.show(root),
@@ -50,11 +50,6 @@ async function write(server: Server, title: string, words: readonly string[]): P
     throw new Error(ran.output.trim());
   }
   return ran?.output.trim();
-}
-
-/** A message has one line, and its paths are the operator's. */
-function short(said: string, root: string): string {
-  return said.replaceAll(`${vscode.Uri.parse(root).fsPath}/`, '').replaceAll('\n', vscode.l10n.t('; '));
 }
 
 async function showReport(root: string): Promise<void> {

@@ -1,7 +1,7 @@
 // Optimisation rounds: opened, kept or taken back by a person, who is asked before anything is changed.
 import * as vscode from 'vscode';
 import { opdevWithProgress } from '../cli';
-import { of, rootOf } from '../documents/operator';
+import { of, rootOf, short } from '../documents/operator';
 import { messageOf } from '../log';
 import type { Node } from '../operators/nodes';
 import type { Store } from '../operators/store';
@@ -14,7 +14,7 @@ export function roundCommands(server: Server, store: Store): vscode.Disposable {
       if (!ran) {
         return;
       }
-      const text = ran.output.trim();
+      const text = short(ran.output, root);
       if (ran.status === 0) {
         void vscode.window.showInformationMessage(text);
       } else {
