@@ -8,7 +8,10 @@ import shutil
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from opdev.precision import layouts
 from opdev.precision.cli import main
 from opdev.precision.operator import judge_operator
 from opdev.precision.texts import PrecisionError
@@ -197,3 +200,49 @@ def test_dtypes_of_results_that_cannot_be(tmp_path, capsys, dtypes, said):
     data, output = several(tmp_path)
     assert main(["--golden", str(data), "--output", str(output), "--dtype", dtypes, "--lang", "en"]) == 2
     assert said in capsys.readouterr().err
+
+
+PIECES = st.sampled_from(
+    ["output", "golden", "pe", "rank", "_", "-", ".", "0", "1", "12", "x", "expand_x", "input", "结果", "PE0", ""]
+)
+NAMES = st.builds(
+    lambda parts, suffix: "".join(parts) + suffix,
+    st.lists(PIECES, min_size=1, max_size=6),
+    st.sampled_from([".bin", ".npy", ".txt"]),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sets(NAMES, max_size=6), st.sets(NAMES, max_size=6), st.sampled_from([None, 1, 2]), st.booleans())
+def test_any_names_are_paired_or_refused(tmp_path_factory, outputs, goldens, pes, same):
+    """Whatever files are called: every one that is data of a PE is in a pair, or one is named as the reason why not."""
+    base = tmp_path_factory.mktemp("names")
+    output, golden = base / "o", base / ("o" if same else "g")
+    for folder, names in ((output, outputs), (golden, goldens)):
+        folder.mkdir(exist_ok=True)
+        for name in names:
+            if name.strip(".") and "/" not in name:
+                (folder / name).write_bytes(b"12345678")
+    refused = None
+    try:
+        pairs = layouts.folders(str(output), str(golden), lambda *_: None, pes)
+    except PrecisionError as error:
+        refused = error
+    if refused is not None:
+        assert str(base) in refused.text.en
+        assert str(base) in refused.text.zh
+        return
+    assert pairs
+    assert len({(pair.pe, pair.which) for pair in pairs}) == len(pairs)
+    assert all(pair.output != pair.golden for pair in pairs)
+    if not same and pes is None:
+        judged = {pair.output for pair in pairs}
+        for path in output.iterdir():
+            words = set(layouts._words(str(path)))
+            if (
+                path.suffix != ".txt"
+                and not path.name.startswith(".")
+                and not words & layouts._OTHERS
+                and str(path) not in judged
+            ):
+                assert any(path.name in note.en for pair in pairs for note in pair.notes)

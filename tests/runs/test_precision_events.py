@@ -69,6 +69,12 @@ def test_a_checker_that_lets_wrong_outputs_pass_is_told(judged):
     assert "✗ PE 0: 1 elements out of tolerance" in shown
     assert "the operator's checker said PASS of medium_8pe_fp16, the precision engine does not" in shown
     assert judged.cli("precision").returncode == 1
+    assert judged.cli("report", "matrix").returncode == 0
+    rows = (judged.root / "docs/case_matrix_report.md").read_text(encoding="utf-8").splitlines()
+    doubted = [row.split("|")[1].strip() for row in rows if "精度引擎判断不通过" in row]
+    assert doubted == ["medium_8pe_fp16"]
+    assert judged.cli("report", "--html", "r.html", "--lang", "en").returncode == 0
+    assert (judged.root / "r.html").read_text(encoding="utf-8").count("precision engine: not") == 1
 
 
 def test_outputs_that_are_not_there_or_older_are_no_pass(judged):

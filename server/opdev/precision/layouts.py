@@ -56,7 +56,7 @@ def folders(
     file where without ``pes`` a PE is left out, an output has no golden, a golden no output, two files are the same result,
     or a name says nothing.
     """
-    goldens = _goldens(golden)
+    goldens = _goldens(golden, said_only=_same(output, golden))
     known = {one.name for one in goldens.values()}
     found, unjudged = _outputs(output, known, same=_same(output, golden))
     if not found:
@@ -119,7 +119,7 @@ def has_outputs(folder: str, golden: str) -> bool:
     """Whether a folder holds results of an operator whose golden lies in the other."""
     if not os.path.isdir(folder):
         return False
-    known = {one.name for one in _goldens(golden).values()}
+    known = {one.name for one in _goldens(golden, said_only=_same(folder, golden)).values()}
     found, unjudged = _outputs(folder, known, same=_same(folder, golden))
     return bool(found or unjudged)
 
@@ -190,7 +190,7 @@ def _outputs(folder: str, known: set[str], *, same: bool) -> tuple[Table, list[s
     return found, [one.path for one in odd]
 
 
-def _goldens(folder: str) -> Table:
+def _goldens(folder: str, *, said_only: bool = False) -> Table:
     found: Table = {}
     inner: list[tuple[str, int | None]] = [(folder, None)]
     try:
@@ -205,7 +205,8 @@ def _goldens(folder: str) -> Table:
         paths = _files(here)
         said = [path for path in paths if _GOLDEN & _words(path)]
         # A folder of goldens may call them as the outputs are called.
-        for path in said or [path for path in paths if not _OTHERS & _words(path)]:
+        others = [] if said_only else [path for path in paths if not _OTHERS & _words(path)]
+        for path in said or others:
             one = _parsed(path, _GOLDEN if said else _OUTPUT)
             own = replace(one, pe=pe) if pe is not None else one
             found.setdefault((own.name, own.pe), own)

@@ -7,7 +7,7 @@ ran the same sources, is no result of a case any more: the case then has none, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opdev.facts.cases import Case, matrix_of
 from opdev.facts.logs import LARGEST, matrix_lines
@@ -43,6 +43,13 @@ class Outcome:
     simulated: bool
     ended: float
     """When its matrix ended: seconds since 1970."""
+    engine: str = ""
+    """What the precision engine made of the outputs this case left (``pass``, ``fail``, ``error``); empty where it did not look."""
+
+    @property
+    def doubted(self) -> bool:
+        """Whether the engine does not bear out what the checker let pass."""
+        return self.verdict == "PASS" and self.engine in ("fail", "error")
 
     def text(self, name: str) -> str:
         """A value as printed; empty for one that was not measured."""
@@ -119,7 +126,13 @@ def _why(old: Outcome | None, hardware: bool, *, ran: bool) -> Text:
 
 def _matrices(run: Run) -> Iterator[tuple[Record, list[Outcome]]]:
     """The matrices of a run that ended, with the cases that ended in each; a stopped one's cases are whole, too."""
-    for event in replay(run):
+    events = replay(run)
+    judged = {
+        (event.get("task"), event.get("case")): event["document"].get("verdict", "")
+        for event in events
+        if event["type"] == "precision-summary" and isinstance(event.get("document"), dict)
+    }
+    for event in events:
         if event["type"] != "step-ended" or event.get("step") != "matrix":
             continue
         sources = event.get("sources")
@@ -129,7 +142,11 @@ def _matrices(run: Run) -> Iterator[tuple[Record, list[Outcome]]]:
             sources={str(k): str(v) for k, v in sources.items()} if isinstance(sources, dict) else {},
             backend="sim" if event.get("backend") == "sim" else "",
         )  # fmt: skip
-        yield record, list(_outcomes(run, event, record))
+        outcomes = list(_outcomes(run, event, record))
+        if outcomes and (engine := judged.get((event.get("task"), outcomes[-1].case))):
+            # The last to run is the one whose outputs were there to be judged.
+            outcomes[-1] = replace(outcomes[-1], engine=engine)
+        yield record, outcomes
 
 
 def _outcomes(run: Run, event: Event, record: Record) -> Iterator[Outcome]:

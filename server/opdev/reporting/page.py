@@ -104,7 +104,10 @@ def _cases(found: Picture) -> list[str]:
         known = {p.pe: p for p in found.found.pes.get(case.id, [])}
         kind = {"PASS": "pass", "FAIL": "fail"}.get(row.verdict, "soft")
         word = row.verdict if row.verdict in ("PASS", "FAIL") else bilingual(both("not-run"))
-        cells = f'<td>{escape(case.id)}</td><td class="{kind}">{word}{_tag(one is not None and one.simulated)}</td>'
+        doubt = f' <span class="tag">{bilingual(both("doubted"))}</span>' if one is not None and one.doubted else ""
+        cells = (
+            f'<td>{escape(case.id)}</td><td class="{kind}">{word}{_tag(one is not None and one.simulated)}{doubt}</td>'
+        )
         cells += f"<td>{case.n_pes or '-'}</td><td>{escape(case.dtype or '-')}</td><td>{escape(case.scale or '-')}</td>"
         cells += "".join(
             f"<td>{escape(one.text(name) if one is not None else '') or '-'}</td>" for name in ("maxae", "maxre")

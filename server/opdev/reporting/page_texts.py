@@ -31,6 +31,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "result": ("结果", "Result"),
     "from": ("来源", "From"),
     "at": ("[{number}] 第 {line} 行", "[{number}] line {line}"),
+    "doubted": ("精度引擎：不通过", "precision engine: not"),
     "not-run": ("未执行", "not run"),
     "last": ("最后一次输出的误差分布", "Errors of the last outputs"),
     "last-note": (

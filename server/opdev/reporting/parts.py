@@ -79,6 +79,8 @@ def _row(row: Row, sources: Sources) -> tuple[object, ...]:
     notes = ["模拟"] if one.simulated else []
     if one.verdict not in ("PASS", "FAIL"):
         notes.append(f"未执行：脚本的结果是 {one.verdict}")
+    if one.doubted:
+        notes.append("精度引擎判断不通过：先核对 check_result.py")
     verdict = one.verdict if one.verdict in ("PASS", "FAIL") else "BLOCKED"
     return (*own, verdict, one.text("maxae"), one.text("maxre"), "，".join(notes), sources.of(one.place))
 
