@@ -14,6 +14,11 @@ from opdev.perf.document import Aim, document
 from opdev.perf.report import Facts, sections
 from opdev.perf.rows import RoundRow
 from opdev.perf.tables import Tables
+from opdev.project.operators import Operator
+from opdev.project.places import Places
+from opdev.rules import store
+from opdev.rules.engine import Linter
+from opdev.rules.selection import Selection
 from opdev.source import Source
 from opdev.syntax.file import File
 
@@ -220,3 +225,27 @@ def test_cells_keep_to_their_cells(case):
     from opdev.perf.report import _table
 
     assert _table(("x", "y"), [(case, 1)]).count("\n") == 2
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_rules_on_reports_find_nothing_in_what_was_written(end):
+    rounds = [
+        RoundRow(0, "起点", "-", "", "PASS", 90.0, 1300.0, None, None, "r0"),
+        RoundRow(1, "双缓冲", "keep", "", "PASS", 111.85, 1200.0, 24.3, 24.3, "r1", (("1.1", "调参", "PASS", 1200.0, 111.85),)),
+    ]  # fmt: skip
+    text = written(rounds=rounds).text.replace("\n", end)
+    path = "/w/custom-ops/demo/docs/performance_report.md"
+    rules = tuple(r for r in store.load() if r.family == "reports")
+    source = Source.from_disk(path, text.encode())
+    files = {path: source.data}
+    places = Places(lambda _: False)
+
+    def found(source):
+        file = File(source, classify(path, source.data, in_operator=True), places.of(path))
+        return [f.rule.name for f in Linter(known=rules).lint(file, Selection(rules), Operator("/w/custom-ops/demo", places, files.get, files)).findings]  # fmt: skip
+
+    # That there is no log to hold it against does not count: every figure names its run.
+    assert found(source) == []
+    # What is written by hand is judged.
+    own = text.replace("## 5. 轮次总览", f"### Round 2: 换引擎{end * 2}- 决策：keep{end * 2}## 5. 轮次总览", 1)
+    assert "incomplete-round" in found(Source.from_disk(path, own.encode()))

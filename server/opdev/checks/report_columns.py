@@ -38,8 +38,20 @@ _SEARCH = re.compile(rb"[ \t]*[-*+]?[ \t]*\**Search process\**[ \t]*(?:\xef\xbc\
 
 def written(context: Context, start: int) -> bool:
     """Whether what stands at ``start`` was written by `opdev` and is as it was: it names its run itself."""
-    blocks = context.file.memo("report.intact", lambda: tuple(intact(context.data)))
-    return any(a <= start < b for a, b in blocks)
+    return context.file.source.line_of(start) in context.file.memo("report.written", lambda: _lines(context.data))
+
+
+def _lines(data: bytes) -> frozenset[int]:
+    """The lines of all blocks that are as they were generated, whatever lines end in."""
+    text = data.replace(b"\r\n", b"\n")
+    found: set[int] = set()
+    line = at = 0
+    for start, end in intact(text):
+        line += text.count(b"\n", at, start)
+        more = text.count(b"\n", start, end)
+        found.update(range(line, line + more + 1))
+        line, at = line + more, end
+    return frozenset(found)
 
 
 def columns(context: Context) -> Iterator[Hit]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from opdev.blocks import intact
 from opdev.checks import perf_logs
+from opdev.checks.report_columns import written
 from opdev.facts.logs import PerfLine, perf_of
 from opdev.facts.report_performance import metric_of
 from opdev.facts.report_tables import Figure, empty, figure, layout_of, plain
@@ -120,14 +120,13 @@ def _shown(context: Context) -> Iterator[tuple[str, bool, Figure]]:
     that `opdev report` made and nobody changed names run and line itself, and has medians of several launches.
     """
     report = performance_report(context.file)
-    made = intact(context.data)
     if report is not None:
         rounds = any(r.executed for r in report.rounds)
         for one in report.measured:
             top = one.section.partition(".")[0]
             if one.metric not in _JUDGED or one.figure.value is None:
                 continue
-            if any(start <= one.figure.start < end for start, end in made):
+            if written(context, one.figure.start):
                 continue
             if top == "6" or (top == "3" and (one.who == "baseline" or not rounds)):
                 yield one.metric, one.who == "baseline", one.figure
@@ -144,7 +143,7 @@ def _shown(context: Context) -> Iterator[tuple[str, bool, Figure]]:
             for index, cell in enumerate(cells[1:3], 1):
                 if metric in _JUDGED and index < len(titles) and "/" not in titles[index] and titles[index] != "达标":
                     value = figure(cell)
-                    if any(start <= cell.start < end for start, end in made):
+                    if written(context, cell.start):
                         continue
                     if value.value is not None and not empty(cell.text) and not _LATER.search(cell.text):
                         yield metric, index > 1 and "shmem" not in titles[index], value
@@ -188,10 +187,8 @@ def _claimed(context: Context) -> Iterator[tuple[str, Figure]]:
     """(metric, number) that a report or a README gives as measured; the metric is empty where no column names it."""
     report = performance_report(context.file)
     if report is not None:
-        made = intact(context.data)
         for one in report.measured:
-            own = not any(start <= one.figure.start < end for start, end in made)
-            if own and one.metric in _JUDGED and one.figure.value is not None:
+            if not written(context, one.figure.start) and one.metric in _JUDGED and one.figure.value is not None:
                 yield one.metric, one.figure
     elif review_report(context.file) is not None:
         yield from ((metric, shown) for metric, _, shown in _shown(context))
