@@ -34,6 +34,7 @@ class Spec:
     """What the child is told, as JSON."""
 
     out: str
+    root: str
     test: str
     paths: Sequence[str]
     sources: Sequence[str]
@@ -60,7 +61,9 @@ class Ended:
 def spec_of(found: Layout, out: str, cache: str, texts: dict[str, str], memory: int, cases: Sequence[str] = ()) -> Spec:
     """What is run of a layout; ``out`` is an absolute folder that is there."""
     paths = [os.path.dirname(found.test), *found.folders]
-    return Spec(out, found.test, list(dict.fromkeys(paths)), found.sources, cache, texts, memory, tuple(cases))
+    return Spec(
+        out, found.root, found.test, list(dict.fromkeys(paths)), found.sources, cache, texts, memory, tuple(cases)
+    )
 
 
 def run(spec: Spec, python: str, timeout: float) -> Ended:

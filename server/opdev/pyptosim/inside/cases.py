@@ -154,7 +154,10 @@ def _pytest(spec: dict[str, Any], records: Records, taking: Taking) -> None:
         "-p",
         "no:cacheprovider",
         "--rootdir",
-        os.path.dirname(spec["test"]),
+        spec["root"],
+        # What a repository around the operator asks of pytest (other plugins, an NPU) is not the operator's.
+        "--confcutdir",
+        spec["root"],
         spec["test"],
     ]
     for case in spec.get("cases", ()):

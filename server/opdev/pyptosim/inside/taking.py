@@ -237,7 +237,10 @@ class Taking:
             ]
             for one in outputs:
                 fitting = [(key, golden) for key, golden in goldens if tuple(golden.shape) == tuple(one.tensor.shape)]
-                # Of several that fit, which one is meant is a guess: none is taken.
+                if len(fitting) > 1:
+                    # `out2` goes with `golden2`.  Of several that still fit, which one is meant is a guess: none is taken.
+                    ends = {_end(key) for key, value in values.items() if _holds(value, one.tensor)}
+                    fitting = [(key, golden) for key, golden in fitting if {_end(key)} == ends]
                 if len(fitting) == 1 and _memory(fitting[0][1]) != _memory(one.tensor):
                     key, golden = fitting[0]
                     self._pair(
@@ -267,6 +270,11 @@ def comparers(namespace: dict[str, Any], watching: Callable[[Callable[..., Any],
 def _worth(one: _Written | None) -> int:
     """How well a value can be a kernel's output: not at all, by name only, truly written."""
     return 0 if one is None else 1 + one.changed
+
+
+def _end(name: str) -> str:
+    """The number a variable's name ends in."""
+    return name[len(name.rstrip("0123456789")) :]
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:
