@@ -36,6 +36,14 @@ def test_two_results_on_a_line_are_none():
     assert passed(b"[CASE] id=b n_pes=2 [CASE] id=c result=PASS\n") == {"c"}
 
 
+def test_a_chinese_case_is_the_same_in_gbk():
+    for encoding in ("utf-8", "gb18030"):
+        (line,) = matrix_lines("[CASE] id=尾块_2pe result=FAIL note=超时\n".encode(encoding))
+        assert (line.case, line.texts["note"]) == ("尾块_2pe", "超时")
+    (line,) = matrix_lines(b"[CASE] id=\xff\xff\x80 result=FAIL\n")
+    assert line.result == "FAIL"
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.data(), st.sampled_from(["utf-8", "gb18030", "utf-16-le"]))
 def test_a_failed_case_never_passes_however_its_log_is_damaged(data, encoding):

@@ -188,4 +188,14 @@ def _repeated(pairs: bytes, names: int) -> tuple[str, ...]:
 
 
 def _texts(pairs: bytes) -> dict[str, str]:
-    return {k.decode(): v.decode("utf-8", "replace") for k, v in _PAIR.findall(pairs)}
+    return {k.decode(): _text(v) for k, v in _PAIR.findall(pairs)}
+
+
+def _text(value: bytes) -> str:
+    """UTF-8, else what a Chinese console writes (a case may have a Chinese id), else with what cannot be read replaced."""
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return value.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return value.decode("utf-8", "replace")
