@@ -12,6 +12,7 @@ from opdev.facts.pypto_names import is_pro, named
 from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
 from opdev.syntax.file import File
+from opdev.syntax.py_values import constants
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -28,6 +29,9 @@ _COMMON = frozenset(
     assert global before result config matmul""".split()  # noqa: SIM905 - a page of quotes would be harder to read
 )
 _TRIVIAL = frozenset({"x", "y", "z", "i", "j", "k", "n", "m", "a", "b", "c", "out", "tmp", "idx"})
+_SHAPE = re.compile(r"Tensor\(\s*(?:shape\s*=\s*)?(?:[\[(]([^\])]*)|(\w+)\s*[,)])")
+_BARE = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
+_STATIC = re.compile(rb"^(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*STATIC\b", re.MULTILINE)
 _KEYS = ("atol", "rtol", "mare_matrix", "mere_matrix", "rmse_matrix")
 
 
@@ -66,8 +70,12 @@ def missing_dynamic_axis(context: Context) -> Iterator[Hit]:
 
 
 def _is_open(context: Context, annotation: Node | None) -> bool:
-    """Whether an annotation leaves its axes to the call."""
+    """Whether an annotation leaves its axes to the call, or to names that nobody can tell from here."""
     written = context.text(annotation) if annotation is not None else ""
+    shape = _SHAPE.search(written)
+    told = {*constants(context.file), *(m.decode() for m in _STATIC.findall(context.code))}
+    if shape is not None and not told.issuperset(_BARE.findall(shape[1] or shape[2] or "")):
+        return True
     return re.search(r"Tensor(?:\(\s*\)|\(\s*\[\s*\]|\s*$)|\.\.\.", written) is not None
 
 

@@ -39,16 +39,7 @@ def transpose_shorthand(context: Context) -> Iterator[Hit]:
         return
     arrays = {one.bound for one in py.imports(context) if one.module.split(".")[0] != "torch"}
     for word in ("T", "t"):
-        for at in context.find(word):
-            node = context.node_at(at, at + 1)
-            parent = node.parent if node is not None else None
-            if (
-                node is None
-                or parent is None
-                or parent.type != "attribute"
-                or parent.child_by_field_name("attribute") != node
-            ):
-                continue
+        for node, parent in py.used_as(context, word, "attribute", "attribute"):
             owner = parent.child_by_field_name("object")
             if owner is None or context.text(owner).split(".")[0] in arrays or context.text(owner) == "torch":
                 continue

@@ -32,18 +32,16 @@ if TYPE_CHECKING:
 
 _TUNING = 7
 _LOOPS = re.compile(rb"(?<![\w.])(?:for|while)\b|\.loop(?:_unroll)?[ \t]*\(")
-_CALLS = re.compile(rb"(?<![\w.])(\w+)\.\w+(?:\.\w+)*[ \t]*\(")
+_CALLS = re.compile(rb"(?<![\w.])(\w+)\.(\w+)(?:\.\w+)*[ \t]*\(")
+_ON_HOST = frozenset({"from_torch", "symbolic_scalar", "to_sym", "to_syms", "tensor", "Tensor", "element", "Element"})
+"""What a host prepares a launch with; none of it is an operation of a graph."""
 _ROOTS = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)(?:\.\w+)*[ \t]*\(")
 _MEASURING = re.compile(r"bench|perf|profil|warm")
 
 
 def _unrolled(context: Context) -> Iterator[tuple[Node, Node, Node, Node]]:
     """(keyword argument, its value, the call, the ``for``) of every loop that is given an unroll list."""
-    for at in context.find("unroll_list"):
-        node = context.node_at(at, at + len("unroll_list"))
-        keyword = node.parent if node is not None else None
-        if keyword is None or keyword.type != "keyword_argument" or keyword.child_by_field_name("name") != node:
-            continue
+    for _, keyword in py.used_as(context, "unroll_list", "keyword_argument", "name"):
         value = keyword.child_by_field_name("value")
         call = keyword.parent.parent if keyword.parent is not None else None
         loop = loop_around(context.file, call) if call is not None else None
@@ -146,8 +144,10 @@ def untraceable_loop(context: Context) -> Iterator[Hit]:
         if function is None:
             continue
         kernel = own.get(function.start_byte)
-        receivers = _receivers(context, node)
-        calls = "pypto" in receivers or (kernel is not None and kernel.alias in receivers)
+        asked = _asked(context, node)
+        calls = any(who == "pypto" or (kernel is not None and who == kernel.alias) for who, _ in asked)
+        if kernel is None and all(name in _ON_HOST for who, name in asked if who == "pypto"):
+            calls = False
         name = text(context.data, function.child_by_field_name("name") or function)
         if (not calls and kernel is None) or (kernel is None and (is_wrapper(name) or name.startswith("test"))):
             continue
@@ -173,8 +173,9 @@ def _function_of(node: Node) -> Node | None:
     return next((a for a in ancestors(node) if a.type == "function_definition"), None)
 
 
-def _receivers(context: Context, node: Node) -> set[str]:
-    return {m.decode() for m in _CALLS.findall(context.code, node.start_byte, node.end_byte)}
+def _asked(context: Context, node: Node) -> set[tuple[str, str]]:
+    """(who, what) of each ``who.what(…)`` in a node."""
+    return {(a.decode(), b.decode()) for a, b in _CALLS.findall(context.code, node.start_byte, node.end_byte)}
 
 
 def kernel_without_loop(context: Context) -> Iterator[Hit]:

@@ -164,16 +164,7 @@ def own_tolerance(context: Context) -> Iterator[Hit]:
         seen.add(call.start)
         yield Hit(*_span(function), "default", {"call": call.dotted}, None, _strict(context))
     for word in _TOLERANCES:
-        for at in context.find(word):
-            node = context.node_at(at, at + len(word))
-            parent = node.parent if node is not None else None
-            if (
-                node is None
-                or parent is None
-                or parent.type != "keyword_argument"
-                or parent.child_by_field_name("name") != node
-            ):
-                continue
+        for _, parent in py.used_as(context, word, "keyword_argument", "name"):
             call_node = ancestor(parent, "call")
             if call_node is not None and call_node.start_byte not in seen:
                 yield Hit(*_span(parent), "keyword", {"written": context.text(parent)}, None, _strict(context))

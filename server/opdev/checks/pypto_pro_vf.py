@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from opdev.facts.pypto_kernels import parameters
 from opdev.facts.pypto_pro import Traced, generation, is_exempt, pro_kernels, traced
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit, Related
+from opdev.rules.model import Edit, Fix, Hit, Related, Severity
 from opdev.syntax import py
 from opdev.syntax.tree import ancestor, ancestors
 
@@ -308,7 +308,8 @@ def tile_arithmetic(context: Context) -> Iterator[Hit]:
             note = {"zh": "这里也是", "en": "here, too"}
             related = tuple(Related(call.start, call.end, note) for call in found[1:6])
             args = {"call": found[0].dotted, "kernel": kernel.name, "count": len(found)}
-            yield Hit(*_span(function), "second" if second else "default", args, None, None, related)
+            severity: Severity | None = None if context.project is not None else "info"
+            yield Hit(*_span(function), "second" if second else "default", args, None, severity, related)
 
 
 def _is_on_tiles(kernel: Traced, call: py.Call) -> bool:

@@ -27,7 +27,7 @@ _TENSOR = re.compile(r"(?:(?P<of>[\w.]+)\.)?[Tt]ensor\b")
 _DTYPE = re.compile(r"\bDT_\w+")
 _CALLED = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)[ \t]*\(")
 _WRAPPER = re.compile(r"host_wrapper|\w+_wrapper|launch_\w+|run_\w+")
-_DYNAMIC_NAME = re.compile(rb"^\w+[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*DYN(?:AMIC)?\b", re.MULTILINE)
+_DYNAMIC_NAME = re.compile(rb"^\w+[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*(?:DYN(?:AMIC)?\b|dynamic[ \t]*\()", re.MULTILINE)
 _WORDS = re.compile(r"\w+")
 _DEF = re.compile(rb"^(?:async[ \t]+)?def[ \t]+\w+", re.MULTILINE)
 _STUB = b"PYPTO_PENDING_STUB"
@@ -282,7 +282,7 @@ def loop_around(file: File, call: Node) -> Node | None:
 
 
 def dynamic_names(view: View) -> frozenset[str]:
-    """Names of the file that stand for a dynamic axis: ``B = pypto.DYNAMIC``."""
+    """Names of the file that stand for a dynamic axis: ``B = pypto.DYNAMIC``, ``B = pypto.frontend.dynamic("B")``."""
     return frozenset(
         view.data[start:end].split(b"=")[0].split(b":")[0].strip().decode("utf-8", "replace")
         for start, end in view.spans(_DYNAMIC_NAME)

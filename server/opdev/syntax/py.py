@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -81,6 +82,20 @@ def calls(view: View, *names: str) -> list[Call]:
             if call is not None and (call.dotted == wanted or call.dotted.endswith("." + wanted)):
                 found.setdefault(at, call)
     return [found[at] for at in sorted(found)]
+
+
+def used_as(view: View, word: str, kind: str, field: str) -> Iterator[tuple[Node, Node]]:
+    """(name, parent) of each use of a word that is the ``field`` of a parent of this kind, in text order."""
+    for at in view.find(word):
+        node = view.node_at(at, at + len(word))
+        parent = node.parent if node is not None else None
+        if (
+            node is not None
+            and parent is not None
+            and parent.type == kind
+            and parent.child_by_field_name(field) == node
+        ):
+            yield node, parent
 
 
 def call_at(file: File, start: int, end: int) -> Call | None:
