@@ -16,6 +16,7 @@ from recorded import recorded, runs
 
 if TYPE_CHECKING:
     from code_server import CodeServer
+    from operators import Operator
     from playwright.sync_api import FrameLocator
     from workbench import Workbench
 
@@ -65,6 +66,34 @@ def agree(page: FrameLocator, document: dict[str, Any], backend: str) -> None:
         shown = columns(rows, names)
         assert shown == [[figure((g["metrics"][n] or {}).get("median")) for n in names] for g in groups]
         assert [row[1].split(" ")[0] for row in rows[1:]] == [g["case"] for g in groups]
+
+
+def judged(op: Operator, run: str) -> list[list[object]]:
+    """Each case of a run, its verdict, and each PE's verdict and MaxAE, from what `opdev show` prints of the run."""
+    found: list[list[object]] = []
+    pes: dict[int, dict[str, Any]] = {}
+    for line in op.opdev("show", run, "--format", "jsonl").stdout.splitlines():
+        event = json.loads(line)
+        if event["type"] == "check" and event["pe"] is not None:
+            pe = pes.setdefault(event["pe"], {})
+            pe.update(event["values"], **({"verdict": event["verdict"]} if event["verdict"] else {}))
+        elif event["type"] == "case":
+            found.append(
+                [event["case"], event["verdict"], *((pes[pe]["verdict"], pes[pe]["MaxAE"]) for pe in sorted(pes))]
+            )
+            pes = {}
+    return found
+
+
+def on_screen(page: FrameLocator) -> list[list[object]]:
+    """The same from the table of cases and PEs."""
+    verdicts = {"✓": "PASS", "✗": "FAIL"}
+    rows = cells(page, ".cases")
+    first = rows[0].index("PE 0")
+    return [
+        [row[0], verdicts[row[1][0]], *((verdicts[cell[0]], float(cell.split()[1])) for cell in row[first:])]
+        for row in rows[1:]
+    ]
 
 
 def close(bench: Workbench) -> None:
@@ -151,6 +180,7 @@ def test_why_an_output_is_wrong_and_how_two_runs_compare(
     # The PE that is wrong is chosen by itself.
     page.locator(".details h2", has_text="PE 1 · odd_2pe").wait_for()
     page.locator(".hypotheses").first.wait_for()
+    assert on_screen(page) == judged(op, runs(op.root)[-1])
     said = cli(op.root, "precision")["results"][1]
     rows = cells(page, ".details .mismatches")[1:]
     assert [[row[0], row[1]] for row in rows] == [
