@@ -84,7 +84,7 @@ $(PYPTO_STAMP): pyproject.toml | $(STAMP)
 	@mkdir -p $(PYPTO)
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.platform != "linux" or sys.version_info >= (3, 13))'; then \
 	  $(BIN)/python -m venv $(PYPTO) && \
-	  $(BIN)/python -c 'from importlib.metadata import requires as r; print(*(x.split(";")[0] for x in r("opdev") if "pypto-sim" in x), sep="\n")' >$(PYPTO)/wheels.txt && \
+	  $(BIN)/python -c 'import sys; t = __import__("tomllib" if sys.version_info >= (3, 11) else "tomli"); print(*t.load(sys.stdin.buffer)["project"]["optional-dependencies"]["pypto-sim"], sep="\n")' <pyproject.toml >$(PYPTO)/wheels.txt && \
 	  $(PYPTO)/bin/python -m pip install -q --disable-pip-version-check -r $(PYPTO)/wheels.txt; \
 	fi
 	@touch $@
