@@ -237,3 +237,20 @@ def test_what_stage_6_changes_is_kept_in_git(op):
         "ScaleAdd/scale_add_impl.py",
     ]
     assert log.stdout.count("backup:") == 1
+
+
+@pytest.mark.parametrize("end", [b"", b', "content": "' + b"a" * 33_000_000, b", }", b', "x": "\xff\xfe'])
+def test_an_edit_is_judged_although_the_rest_of_the_input_is_broken(op, good, end):
+    write(op / "modules", {"scale_add_module1_impl.py": good[1]})
+    raw = (
+        b'{"cwd": '
+        + json.dumps(str(op)).encode()
+        + b', "tool_input": {"file_path": "modules/scale_add_module1_impl.py"'
+        + end
+    )
+
+    data, wrong = parsed(raw)
+    found = answered(Asked("post-edit", data, "/", "en"))
+
+    assert wrong
+    assert found.body["hookSpecificOutput"]["decision"] == "block"

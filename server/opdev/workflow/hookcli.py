@@ -60,7 +60,7 @@ def _hooked(prog: str, lang: Lang, mode: str, *, keeps: bool) -> int:
     raw, wrong = _input()
     data, fault = parsed(raw)
     if fault or wrong:
-        sys.stderr.write(f"{prog} {mode}: {say('hook-input', lang, why=fault or wrong)}\n")
+        sys.stderr.write(f"{prog} {mode}: {say('hook-input', lang, why=wrong or fault)}\n")
     blocks = all(os.environ.get(name, "1") != "0" for name in _NO_BLOCK)
     return _answer(answered(Asked(mode, data, os.getcwd().replace("\\", "/"), lang, blocks, keeps)), f"{prog} {mode}")
 
@@ -100,7 +100,7 @@ def _read(handle: int, patience: float) -> tuple[bytes, str]:
         size += len(part)
         patience = _REST
         if size > _MOST_INPUT:
-            return b"", f"> {_MOST_INPUT} bytes"
+            return b"".join(parts), f"> {_MOST_INPUT} bytes"
 
 
 def _parser(lang: Lang) -> argparse.ArgumentParser:

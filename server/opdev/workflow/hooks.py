@@ -38,6 +38,7 @@ _ARTIFACT = re.compile(
 )
 _TEST = re.compile(r"python3?\s.*test_\w+\.py")
 _COMMIT = re.compile(r"\bgit\b[^;&|\n]*\bcommit\b")
+_NAMED = re.compile(rb'"(file_path|filePath|target_file|cwd)"\s*:\s*("(?:[^"\\\x00-\x1f]|\\.)*")')
 _UP = 8
 _SHOWN = 20
 
@@ -347,8 +348,22 @@ def parsed(raw: bytes) -> tuple[Mapping[str, Any], str]:
         lenient = "surrogateescape" if encoding.startswith("utf-8") else "replace"
         found = json.loads(raw.decode(encoding, lenient))
     except (ValueError, RecursionError) as error:
-        return {}, str(error)
+        return _salvaged(raw), str(error)
     return (found, "") if isinstance(found, dict) else ({}, f"{type(found).__name__}")
+
+
+def _salvaged(raw: bytes) -> Mapping[str, Any]:
+    """The path and the folder that a text which is no JSON names: what was edited is judged by what is on disk."""
+    found: dict[str, Any] = {}
+    for match in _NAMED.finditer(raw):
+        try:
+            value = json.loads(match[2].decode("utf-8", "surrogateescape"))
+        except ValueError:
+            continue
+        key = match[1].decode()
+        place = found if key == "cwd" else found.setdefault("tool_input", {})
+        place.setdefault(key, value)
+    return found
 
 
 __all__ = ["ALIASES", "MODES", "Answer", "Asked", "answered", "failed", "parsed"]

@@ -65,7 +65,7 @@ reason, and the file is replaced whole. Exit status: 0 done, 1 refused (nothing 
     "compat-no-module": ("没有模块 {n}：状态文件里有 {count} 个", "there is no module {n}: the state file has {count}"),
     "compat-no-files": ("没有第 {n} 部分的文件：先写出它", "there are no files of part {n}: write them first"),
     "need-op-dir": ("用 --op-dir 指明算子目录", "name the operator's folder with --op-dir"),
-    "hook-input": ("输入不能用（{why}），当作没有输入", "the input cannot be used ({why}): taken as none"),
+    "hook-input": ("输入不能用（{why}），只认其中写明的路径", "the input cannot be used ({why}): only a path that stands in it counts"),
     "hook-no-path": ("输入里没有 tool_input.file_path，不判断", "no tool_input.file_path in the input: nothing is judged"),
     "hook-blocked": ("有 {n} 个问题必须先改：", "to be mended first ({n}):"),
     "hook-more": ("……另有 {n} 个", "… and {n} more"),
