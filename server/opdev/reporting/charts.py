@@ -163,7 +163,7 @@ def errors(found: Sequence[tuple[str, float, str, str]], limit: float | None, la
         y = ys.at(mark)
         out.append(f'<line class="axis" x1="{_LEFT}" x2="{_WIDE - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         out.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{mark:g}</text>')
-    every = max(1, math.ceil(46 / step))
+    every = max(1, math.ceil((max(len(name) for name, _, _, _ in found) * 6.5 + 6) / step))
     for at, (name, value, text, kind) in enumerate(found):
         x = _LEFT + at * step
         y = ys.at(min(max(value, low), top)) if value == value else ys.at(top)  # noqa: PLR0124 - NaN

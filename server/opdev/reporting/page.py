@@ -143,19 +143,22 @@ def _precision(found: Picture) -> list[str]:
 
 
 def _each_pe(report: Report) -> list[str]:
-    """The largest error of every output beside what is allowed; a chart for each tolerance."""
-    judged: dict[float, list[tuple[str, float, str, str]]] = {}
+    """The largest error on every PE beside what is allowed: a chart for each result, of several only where there is an error."""
+    judged: dict[tuple[str, float], list[tuple[str, float, str, str]]] = {}
     for result in report.results:
         if result.metrics is None or result.limits is None:
             continue
         value = float(result.metrics.max_abs)
-        bar = result.name, value, f"{value:.3g}", result.verdict
-        judged.setdefault(result.limits.rtol, []).append(bar)
+        name, _, which = result.name.partition("[")
+        judged.setdefault((which.removesuffix("]"), result.limits.rtol), []).append((name, value, f"{value:.3g}", result.verdict))  # fmt: skip
     figures = ""
-    for rtol, found in judged.items():
+    for (which, rtol), found in judged.items():
+        if len(judged) > 1 and not any(value for _, value, _, _ in found):
+            continue
         text = bilingual(both("each-pe-note" if rtol else "each-pe-exact"))
         chart = errors(found, rtol or None, f"rtol = {rtol:g}")
-        figures += f"<figure><figcaption>{bilingual(both('each-pe'))}</figcaption>{chart}<figcaption>{text}</figcaption></figure>"
+        head = bilingual(both("each-pe")) + (f" · {escape(which)}" if which else "")
+        figures += f"<figure><figcaption>{head}</figcaption>{chart}<figcaption>{text}</figcaption></figure>"
     return [f'<section><div class="charts">{figures}</div></section>'] if figures else []
 
 
