@@ -13,7 +13,7 @@ from opdev.rules import store
 from opdev.rules.page import read_page
 
 sys.path.insert(0, str(Path(__file__).parent))
-from test_pypto_conformance import BASE, CASES, DESIGN, SPEC, found, impl, loops, with_files  # noqa: E402
+from test_pypto_conformance import BASE, CASES, DESIGN, SPEC, found, impl, loops, with_files
 
 # OL27, OL35, OL36 and OL38 were never given out.
 CLASSIC = [f"OL{number:02}" for number in range(1, 63) if number not in (27, 35, 36, 38)]
