@@ -22,11 +22,12 @@ from opdev.checks.pypto_values import (
 from opdev.contracts.fields import Field
 from opdev.contracts.formulas import formula
 from opdev.contracts.mend import meant, replaced
+from opdev.contracts.parts import machine
 from opdev.contracts.workflow import INTERFACES
 from opdev.design.nodes import Node
 from opdev.facts.structured import root_of
 from opdev.rules.context import Context
-from opdev.rules.model import Edit, Fix, Hit
+from opdev.rules.model import Edit, Fix, Hit, Related
 
 DTYPES = (
     "float64", "float32", "float16", "bfloat16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
@@ -54,6 +55,7 @@ def module_interfaces(context: Context) -> Iterator[Hit]:
     for tensor in inputs:
         yield from _tensor(data, tensor)
     yield from again(named(inputs), "primary_inputs")
+    yield from _undeclared(context, inputs)
     modules, faults = objects(root, "modules", least=1)
     yield from faults
     made = [_names(inputs)]
@@ -80,6 +82,30 @@ def module_interfaces(context: Context) -> Iterator[Hit]:
         if flag is not None and flag.tag != "bool":
             yield Hit(*flag.where, "flag", {"key": key, "value": flag.text[:40]})
     yield from _verification(root.get("composition_verification"))
+
+
+def _undeclared(context: Context, inputs: Sequence[Node]) -> Iterator[Hit]:
+    """Inputs that the machine contract of the SPEC has not."""
+    for file in context.project.files("pypto-spec") if context.project is not None else ():
+        block = machine(file)
+        if block is None or block.root is None:
+            continue
+        declared = named(objects(block.root, "inputs")[0])
+        known = [n.value for n in declared]
+        for name in named(inputs):
+            if known and name.value not in known:
+                note = {"zh": "SPEC 声明的输入", "en": "the inputs of the SPEC"}
+                start, end = declared[0].where
+                related = (Related(start + block.start, end + block.start, note, file.path),)
+                near = meant(name.value, known)
+                fix = Fix((replaced(name, near, json_=False),)) if near else None
+                args = {
+                    "name": name.value,
+                    "known": "、".join(known),
+                    "known_en": ", ".join(known),
+                    "wanted": near or "",
+                }
+                yield Hit(*name.where, "undeclared", args, fix, "warning", related)
 
 
 def _verification(node: Node | None) -> Iterator[Hit]:
