@@ -27,8 +27,10 @@ class Made:
 
 def make_tree(base: Path) -> Path:
     """What an in-tree example needs of a SHMEM checkout."""
-    for name in ("include", "src", "examples/torch_binding"):
+    for name in ("include", "src", "scripts", "examples/torch_binding"):
         (base / name).mkdir(parents=True, exist_ok=True)
+    (base / "scripts" / "build.sh").write_text("#!/bin/bash\nset -euo pipefail\n", encoding="utf-8")
+    (base / "scripts" / "build.sh").chmod(0o755)
     (base / "include" / "shmem.h").write_text("// SHMEM\n", encoding="utf-8")
     (base / "version.info").write_text("1.0\n", encoding="utf-8")
     (base / "examples" / "CMakeLists.txt").write_text("add_subdirectory(torch_binding)\n", encoding="utf-8")
