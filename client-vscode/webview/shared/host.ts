@@ -27,11 +27,20 @@ export function hear(take: (message: ToPage) => void): void {
 
 /** What changes more often than this is drawn no oftener: the editor shares the processor. */
 const DRAWN_MS = 80;
+/** Where a frame takes long, this many times as long belongs to the editor. */
+const SHARE = 4;
+const LONGEST_MS = 1_000;
 
-/** Draws in the next frame, at most some twelve times a second, however often it is asked to. */
+/** Draws in the next frame, at most some twelve times a second, and more seldom where the machine is busy. */
 export function painter(draw: () => void): () => void {
   let asked = false;
   let last = -Infinity;
+  let pause = DRAWN_MS;
+  // What is posted from inside a frame arrives when the frame has been painted.
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    pause = Math.min(LONGEST_MS, Math.max(DRAWN_MS, SHARE * (performance.now() - last)));
+  };
   return () => {
     if (asked) {
       return;
@@ -41,8 +50,9 @@ export function painter(draw: () => void): () => void {
       asked = false;
       last = performance.now();
       draw();
+      port2.postMessage(null);
     };
-    const rest = last + DRAWN_MS - performance.now();
+    const rest = last + pause - performance.now();
     if (rest > 0) {
       setTimeout(() => requestAnimationFrame(paint), rest);
     } else {
