@@ -12,6 +12,7 @@ import yaml
 
 import opdev
 from opdev import config
+from opdev.configkeys import KEYS
 from opdev.kinds import SUFFIXES, has_known_suffix
 from opdev.lint import cli as lint_cli
 from opdev.lint.formats import NAMES
@@ -108,7 +109,7 @@ def test_commands_of_the_terminal_are_accepted(readme):
 
 def test_every_rule_named_is_one(readme):
     names = {r.name for r in store.load()}
-    ours = {"opdev-lint", "opdev-lsp", "in-tree", "custom-ops"}
+    ours = {"opdev-lint", "opdev-lsp", "in-tree", "custom-ops", *KEYS}
     quoted = set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", readme))
     suppressed = set(re.findall(r"opdev: [a-z-]+\[([a-z-]+)\]", readme))
 

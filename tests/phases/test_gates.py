@@ -249,7 +249,7 @@ SPOILT = [
     ("6.5", "round-5", "failed", rounds(lambda text: text.replace("\n".join(round_(5)), "\n".join(round_(5)).replace("机制改动：", "")))),
     ("6.5", "code-build", "unknown", several(optimised, older("src/main.cpp", LATER))),
     ("6.5", "rounds-retested", "failed", several(optimised, older("src/main.cpp", LATER))),
-    ("6.5", "rounds-overview", "failed", rounds(lambda text: text.replace("| 3 | 机制 | 双缓冲 3 | 75 | keep |\n", ""))),
+    ("6.5", "rounds-overview", "failed", rounds(lambda text: text.replace("| 3 | 机制 | 双缓冲 3 | 3.1 | 75 | 未测 | 未测 | keep |\n", ""))),
     ("6.5", "rounds-final", "failed", rounds(lambda text: text.replace("### 6.2 S", "### 其他"))),
     ("6.5", "rounds-conclusion", "failed", rounds(lambda text: text.replace("达标状态：达标", ""))),
     ("regression", "torch-8pe", "unknown", several(optimised, lambda op: torch_log(op, 8, TORCH), older("src/main.cpp", LATER))),

@@ -19,7 +19,7 @@ _REPORTS = (
     "docs/review-report.md",
     "docs/performance_report.md",
 )
-_SCRIPTS = ("scripts/gen_data.py", "scripts/check_result.py", "scripts/run.sh")
+SCRIPTS = ("scripts/gen_data.py", "scripts/check_result.py", "scripts/run.sh")
 _MAKES = {
     "gen_data.py": ("没有输入数据", "there is no input"), "check_result.py": ("没有人判断结果对不对", "nobody judges the results"),
     "run.sh": ("用例没有入口可跑", "no case has a way to run"), "run_case_matrix.py": ("用例矩阵跑不起来", "the case matrix cannot run"),
@@ -99,7 +99,7 @@ def _code(project: Project, name: str) -> list[str]:
 
 
 def _scripts(project: Project, kind: str) -> list[str]:
-    wanted = (*_SCRIPTS, _RUNNER) if kind == "custom-ops" else _SCRIPTS
+    wanted = (*SCRIPTS, _RUNNER) if kind == "custom-ops" else SCRIPTS
     return [path for path in wanted if not _there(project, path)]
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
 
+from opdev.checks.layout import SCRIPTS
 from opdev.design.markdown import stretches
 from opdev.facts.report_tables import layout_of, plain
 from opdev.rules.context import Context, Project
@@ -82,12 +83,19 @@ def commands(context: Context) -> Iterator[Hit]:
         return
     seen: set[bytes] = set()
     told = 0
+    # What every operator must have is told where it is missing, or where it stands instead.
+    told_missing = (project.exists("docs/design.md") or project.exists("CMakeLists.txt")) and any(
+        f.place.relative.startswith("scripts/") for f in project.files("shell", "python")
+    )
     for match in _SCRIPT.finditer(context.data):
         path = match["path"]
         if path in seen or told >= _MOST or not _in_command(context, match.start()):
             continue
         seen.add(path)
-        if not any(project.exists(p) for p in _candidates(project, path.decode())):
+        where = list(_candidates(project, path.decode()))
+        if told_missing and where[0] in SCRIPTS:
+            continue
+        if not any(project.exists(p) for p in where):
             told += 1
             yield Hit(*match.span("path"), args={"path": path.decode(), "operator": project.name})
 

@@ -60,7 +60,7 @@ int prepare(const Options &opt, Buffers *buf)
 // 打印一行 [PERF]；kernel_us 从启动到流同步，e2e_us 另加取回结果。
 void report(const Options &opt, double kernel_us, double e2e_us)
 {
-    const double payload = static_cast<double>(opt.elements) * opt.elem_bytes * opt.n_pes;
+    const size_t payload = opt.elements * opt.elem_bytes * static_cast<size_t>(opt.n_pes);
     const double factor = static_cast<double>(opt.n_pes - 1) / opt.n_pes;
     const double kernel_bus = payload / kernel_us / 1e3 * factor;
     std::cout << "[PERF] pe=" << opt.pe << " e2e_us=" << e2e_us << " kernel_us=" << kernel_us
