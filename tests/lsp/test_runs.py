@@ -589,7 +589,10 @@ def test_the_five_questions_are_asked_and_recorded_whole_or_not_at_all(edit, dem
     assert (asked["state"], asked["record"], asked["title"][:7]) == ("questions", None, "Phase 0")
     assert "bisheng" in asked["probe"]
     judged = intake(answers={"cann": "CANN/set_env.sh"}, check="cann")
-    assert (judged["state"], [one["text"] for one in judged["problems"]]) == ("checked", ["CANN/set_env.sh 不是绝对路径"])
+    assert (judged["state"], [one["text"] for one in judged["problems"]]) == (
+        "checked",
+        ["CANN/set_env.sh 不是绝对路径"],
+    )
     assert intake(answers={"cann": "later"}, check="cann")["problems"] == []
     assert not record.exists()
     some = intake(answers={"cann": "later", "torch": False})
