@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from opdev.checks.cross_kernel import block_counts
 from opdev.facts.report_tables import layout_of
 from opdev.facts.reports import performance_report
 from opdev.rules.context import Context
@@ -13,6 +14,8 @@ from opdev.syntax import cpp
 
 FRAMES = 1024
 """Frames the profile has (FRAME_CNT)."""
+BLOCKS = 64
+"""Blocks the profile has rows for (MAX_BLOCK)."""
 _WANTED = 5
 _START = re.compile(rb"\bSHMEMI_PROF_START[ \t]*\([ \t]*(?P<id>[^()\r\n]{1,80}?)[ \t]*\)")
 
@@ -59,3 +62,16 @@ def _explained(context: Context) -> bool:
         ):
             return True
     return False
+
+
+def too_many_blocks(context: Context) -> Iterator[Hit]:
+    """A profiled kernel started with more blocks than the profile has rows for."""
+    project = context.project
+    if project is None:
+        return
+    files = [context.file if f.path == context.file.path else f for f in project.files("kernel", "host")]
+    if not any(b"SHMEMI_PROF_START" in file.code for file in files):
+        return
+    for one in block_counts(files):
+        if one.file.path == context.file.path and one.value is not None and one.value > BLOCKS:
+            yield Hit(one.dim.start, one.dim.end, args={"value": str(one.value)})
