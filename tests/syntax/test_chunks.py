@@ -57,7 +57,7 @@ def test_a_rule_whose_word_is_typed_wakes_up() -> None:
     rules = load()
     selection, linter = Selection(rules), Linter()
     place = Place("custom-ops", "demo", "/x/custom-ops/demo", None, "README.md")
-    text = b"# demo\n\n```bash\n \n```\n"
+    text = b"# demo: a process for each PE\n\n```bash\n \n```\n"
     at = text.index(b" \n```") + 1
     kind = Kind("markdown", frozenset({"readme", "doc"}))
     file = File(Source("/x/custom-ops/demo/README.md", text), kind, place)

@@ -51,7 +51,8 @@ def missing_dynamic_axis(context: Context) -> Iterator[Hit]:
     found = [k for k in primary(context) if k.tensors]
     if not found or any(is_dynamic(context.file, p.annotation, names) for k in found for p in k.tensors.values()):
         return
-    if any(_is_open(context, p.annotation) for k in found for p in k.tensors.values()):
+    told = {*constants(context.file), *(m.decode() for m in _STATIC.findall(context.code))}
+    if any(_is_open(context, p.annotation, told) for k in found for p in k.tensors.values()):
         return
     design = docs.document(context.project, "pypto-design")
     front = docs.front_of(design) if design is not None else None
@@ -69,11 +70,10 @@ def missing_dynamic_axis(context: Context) -> Iterator[Hit]:
         yield Hit(where.start_byte, where.end_byte, "undeclared", {"name": found[0].name}, None, "hint")
 
 
-def _is_open(context: Context, annotation: Node | None) -> bool:
+def _is_open(context: Context, annotation: Node | None, told: set[str]) -> bool:
     """Whether an annotation leaves its axes to the call, or to names that nobody can tell from here."""
     written = context.text(annotation) if annotation is not None else ""
     shape = _SHAPE.search(written)
-    told = {*constants(context.file), *(m.decode() for m in _STATIC.findall(context.code))}
     if shape is not None and not told.issuperset(_BARE.findall(shape[1] or shape[2] or "")):
         return True
     return re.search(r"Tensor(?:\(\s*\)|\(\s*\[\s*\]|\s*$)|\.\.\.", written) is not None
