@@ -257,5 +257,6 @@ def test_200_000_lines_do_not_freeze_the_editor(
     print(f"quiet {quiet}; flood {busy}")
     if quiet.at(0.95) < LIMIT / 2:
         assert busy.at(0.95) < LIMIT, f"quiet {quiet}; flood {busy}"
-    # Where other work keeps the processors busy, every key is late; what the flood asks of the pages shows all the same.
-    assert busy.busy < 0.6, f"quiet {quiet}; flood {busy}"
+    # A browser that draws without a graphics processor is late at any time, and later where other work keeps the
+    # processors busy; the flood may add to that, not multiply it.
+    assert busy.at(0.5) < max(LIMIT, 3 * quiet.at(0.5)), f"quiet {quiet}; flood {busy}"
