@@ -129,8 +129,8 @@ say "运行以 ${status} 退出，全部输出在 ${DEMO}/broken.txt" "The run e
 printf '\n%s' "${BOLD}"
 say "在编辑器里继续" "Go on in your editor"
 printf '%s' "${PLAIN}"
-say "VS Code：任何通用的 LSP 客户端扩展，服务器命令填 ${BIN}/opdev-lsp，再打开 ${DEMO}/shmem" \
-    "VS Code: any generic LSP client extension, with ${BIN}/opdev-lsp as the server; open ${DEMO}/shmem"
+say "VS Code：make vsix 生成扩展，“从 VSIX 安装”，再打开 ${DEMO}/shmem" \
+    "VS Code: make vsix builds the extension; \"Install from VSIX…\", and open ${DEMO}/shmem"
 say "Neovim：下面几行已写在 ${DEMO}/opdev.lua，" "Neovim: these lines are in ${DEMO}/opdev.lua,"
 cat > "${DEMO}/opdev.lua" <<LUA
 vim.api.nvim_create_autocmd("FileType", {
