@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,14 +45,14 @@ class Box:
         return [line for line in said.splitlines() if line.strip() and "for p in /proc" not in line and line.split() != ["sleep", "3600"] and not line.startswith("tr ")]  # fmt: skip
 
 
-def _engine(store: Path) -> tuple[str, ...]:
+def _engine(store: Path, state: str) -> tuple[str, ...]:
     given = os.environ.get("OPDEV_TEST_ENGINE")
     if given:
         return tuple(given.split())
     if shutil.which("podman") is None:
         pytest.skip("there is no podman: apt-get install podman runc, or name an engine in OPDEV_TEST_ENGINE")
     runtime = ["--runtime", "runc"] if shutil.which("runc") else []
-    return ("podman", "--root", f"{store}/storage", "--runroot", f"{store}/run", *runtime, "--storage-driver=vfs", "--cgroup-manager=cgroupfs", "--events-backend=file")  # fmt: skip
+    return ("podman", "--root", f"{store}/storage", "--runroot", state, *runtime, "--storage-driver=vfs", "--cgroup-manager=cgroupfs", "--events-backend=file")  # fmt: skip
 
 
 def _root(folder: Path) -> None:
@@ -73,7 +74,9 @@ def box(work: Path, cache: str) -> Iterator[Box]:
     """A container with this Python, this package and the cache at their own paths; skips where none can be started."""
     if not Path("/bin").is_symlink():
         pytest.skip("the test's image needs a system whose programs all lie in /usr")
-    engine, name = _engine(work / "store"), f"opdev-test-{uuid.uuid4().hex[:12]}"
+    # Podman takes no longer path than 50 characters for its state.
+    state = tempfile.mkdtemp(prefix="opdev-")
+    engine, name = _engine(work / "store", state), f"opdev-test-{uuid.uuid4().hex[:12]}"
     _root(work / "root")
     folder = work / "mounted"
     folder.mkdir()
@@ -84,7 +87,9 @@ def box(work: Path, cache: str) -> Iterator[Box]:
         str(Path(sys.executable).resolve().parents[1]),
     }
     mounts = [f"{path}:{path}:ro" for path in sorted(same) if not path.startswith("/usr/")]
-    mounts += ["/usr:/usr:ro", f"{cache}:{cache}", f"{folder}:{INNER}"]
+    # What is compiled stands in a folder that the workers of a session share.
+    places = {cache, os.path.realpath(f"{cache}/sim")}
+    mounts += ["/usr:/usr:ro", *[f"{place}:{place}" for place in sorted(places)], f"{folder}:{INNER}"]
     Path(cache).mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(["tar", "-C", str(work / "root"), "-c", "."], stdout=subprocess.PIPE) as tar:
         made = subprocess.run(
@@ -100,3 +105,4 @@ def box(work: Path, cache: str) -> Iterator[Box]:
     finally:
         subprocess.run([*engine, "rm", "-f", "-t", "0", name], capture_output=True, check=False)
         subprocess.run([*engine, "rmi", "-f", name], capture_output=True, check=False)
+        shutil.rmtree(state, ignore_errors=True)
