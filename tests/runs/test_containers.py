@@ -165,8 +165,10 @@ class TestStandIn:
             e["argv"][: len(here.engine) + 2] == [*here.engine, "exec", here.name] for e in of(found, "step-started")
         )
 
-    def test_the_whole_matrix_of_an_operator_runs_inside(self, here):
+    def test_the_whole_matrix_of_an_operator_runs_inside(self, here, monkeypatch):
         pytest.importorskip("numpy")
+        # The operator's scripts run on the Python that is mounted, whichever this machine finds first.
+        monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
         repo = here.folder / "a 仓库"
         shutil.copytree(CORPUS / "scripts", repo / "custom-ops" / "scripts")
         shutil.copytree(CORPUS / "put_signal", repo / "custom-ops" / "put_signal")
