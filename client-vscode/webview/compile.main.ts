@@ -1,15 +1,14 @@
 // The compile panel: errors that lead to their lines, why it failed, and the log as it comes.
 import type { ToPage } from '../src/panels/messages';
-import type { RunEventsResult } from '../src/protocol';
 import type { Changes } from './compile/compare';
 import { changes } from './compile/compare';
 import { Compile } from './compile/model';
 import type { Found } from './compile/model';
 import { Lines } from './compile/lines';
-import { answered, ask } from './shared/ask';
+import { answered } from './shared/ask';
 import { byId, h } from './shared/dom';
 import { drawHead } from './shared/head';
-import { History, save } from './shared/history';
+import { History, replayed, save } from './shared/history';
 import { hear, painter, remember, send } from './shared/host';
 import { Progress, words } from './shared/run';
 
@@ -22,7 +21,6 @@ let operator = '';
 /** The run that is compared with. */
 let other: Compile | null = null;
 
-const PAGE = 2_000;
 const top = h('div');
 const history = new History(() => void compared());
 const errors = h('div', { class: 'errors', role: 'list' });
@@ -79,12 +77,7 @@ function list(): HTMLElement[] {
 async function compared(): Promise<void> {
   const wanted = history.other;
   const read = new Compile();
-  for (let after = -1, more = wanted !== null; more; ) {
-    const page = await ask<RunEventsResult>('opdev/runEvents', { run: wanted, after, limit: PAGE });
-    read.take(page.events);
-    after = page.events.at(-1)?.seq ?? after;
-    more = page.more && page.events.length > 0;
-  }
+  if (wanted !== null) await replayed(wanted, (events) => read.take(events));
   if (wanted === history.other) {
     other = wanted === null ? null : read;
     shownErrors = -1;

@@ -1,6 +1,5 @@
 // The precision panel: cases and PEs as they are checked, and what is known of the output of one of them.
 import type { ToPage } from '../src/panels/messages';
-import type { RunEventsResult } from '../src/protocol';
 import type { Answer } from './precision/document';
 import { details } from './precision/details';
 import type { Compared } from './precision/model';
@@ -10,13 +9,11 @@ import { Table, classOf, resultOf } from './precision/table';
 import { answered, ask } from './shared/ask';
 import { byId, h } from './shared/dom';
 import { drawHead } from './shared/head';
-import { History, save } from './shared/history';
+import { History, replayed, save } from './shared/history';
 import { hear, painter, remember, send } from './shared/host';
 import { error } from './shared/numbers';
 import { Progress, words } from './shared/run';
 import { heading, labelled } from './shared/table';
-
-const PAGE = 2_000;
 
 let texts: Record<string, string> = {};
 let run: string | null = null;
@@ -141,12 +138,7 @@ async function compared(): Promise<void> {
   other = null;
   paint();
   const read = new Precision();
-  for (let after = -1, more = wanted !== null; more; ) {
-    const page = await ask<RunEventsResult>('opdev/runEvents', { run: wanted, after, limit: PAGE });
-    read.take(page.events);
-    after = page.events.at(-1)?.seq ?? after;
-    more = page.more && page.events.length > 0;
-  }
+  if (wanted !== null) await replayed(wanted, (events) => read.take(events));
   if (wanted === history.other) {
     other = wanted === null ? null : read;
     paint();

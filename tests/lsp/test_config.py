@@ -205,27 +205,9 @@ def test_a_rule_folder_of_the_workspace_is_live(start, work, run_sh):
     folder = work / "rules" / "team"
     folder.mkdir(parents=True)
     page = folder / "no-sleep.md"
-    text = """---
-id: TM001
-name: no-sleep
-severity: warning
-kinds: [shell]
-messages:
-  default: {zh: 不要睡, en: do not sleep}
-since: 0.1.0
----
-# 不要睡眠等待
-
-睡眠等待既慢又不可靠，请改为等待条件成立。
-
-# Sleeping
-
-Sleeping to wait for something is slow and fails on a busy machine; wait for the condition.
-
-```query bash
-((command name: (command_name) @hit) (#eq? @hit "WORD"))
-```
-"""
+    text = QUIET_PAGE.replace("profiles: {default: off}\n", "").replace('"sleep"', '"WORD"')
+    assert "WORD" in text
+    assert "profiles" not in text
     page.write_text(text.replace("WORD", "snooze"), encoding="utf-8")
     (work / "opdev.toml").write_text('rules = ["rules"]\n', encoding="utf-8")
     client = start()

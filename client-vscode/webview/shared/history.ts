@@ -1,12 +1,23 @@
 // Which run is shown, and which one it is compared with: the two lists above a panel, and its export buttons.
-import type { RunHistoryResult, RunRecord } from '../../src/protocol';
+import type { RunEventsResult, RunHistoryResult, RunRecord } from '../../src/protocol';
 import type { Target } from '../../src/panels/messages';
 import { ask } from './ask';
 import { h } from './dom';
 import { send } from './host';
 
 const MOST = 100;
+const PAGE = 2_000;
 type Texts = Record<string, string>;
+
+/** All events of a run, given to `take` a page at a time. */
+export async function replayed(run: string, take: (events: RunEventsResult['events']) => void): Promise<void> {
+  for (let after = -1, more = true; more; ) {
+    const page = await ask<RunEventsResult>('opdev/runEvents', { run, after, limit: PAGE });
+    take(page.events);
+    after = page.events.at(-1)?.seq ?? after;
+    more = page.more && page.events.length > 0;
+  }
+}
 
 export class History {
   private readonly shownRun = h('select', { onchange: () => this.chosen() }) as HTMLSelectElement;
