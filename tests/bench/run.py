@@ -18,6 +18,7 @@ import editing
 import linting
 import precision
 import standin
+import typist
 from measure import Row, memory
 
 
@@ -46,12 +47,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="without semgrep")
     parser.add_argument(
-        "--only", choices=("edit", "lint", "start", "growth", "memory", "sim", "precision"), action="append"
+        "--only", choices=("edit", "lint", "start", "growth", "memory", "sim", "precision", "type"), action="append"
     )
     args = parser.parse_args()
     given = os.environ.get("OPDEV_BENCH_TREES")
     trees = Path(given) if given else None
-    wanted = set(args.only or ("edit", "lint", "start", "growth", "memory", "sim", "precision"))
+    wanted = set(args.only or ("edit", "lint", "start", "growth", "memory", "sim", "precision", "type"))
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="opdev-bench-") as name:
         work = Path(name)
@@ -67,6 +68,8 @@ def main() -> int:
             rows += _shown(standin.measure(work / "sim"))
         if "memory" in wanted and trees is not None:
             rows += _shown(server_memory(trees))
+        if "type" in wanted:
+            rows += _shown(typist.measure(work / "typist"))
         if "precision" in wanted:
             rows += _shown(precision.measure(work / "precision"))
     missed = [row for row in rows if not row.ok]

@@ -4,10 +4,10 @@ import type { RunEvent, RunLogResult } from '../protocol';
 import type { Server } from '../server/server';
 import type { ToPage } from './messages';
 
-const PAGE = 5_000;
+const PAGE = 10_000;
 const SOON_MS = 150;
 /** Between two pages: what the editor needs to stay quick while the log comes in faster than anybody reads. */
-const PAUSE_MS = 100;
+const PAUSE_MS = 250;
 
 export class LogFeed {
   private run: string | null = null;

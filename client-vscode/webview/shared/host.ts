@@ -26,12 +26,12 @@ export function hear(take: (message: ToPage) => void): void {
 }
 
 /** What changes more often than this is drawn no oftener: the editor shares the processor. */
-const DRAWN_MS = 80;
+const DRAWN_MS = 250;
 /** Where a frame takes long, this many times as long belongs to the editor. */
 const SHARE = 4;
 const LONGEST_MS = 1_000;
 
-/** Draws in the next frame, at most some twelve times a second, and more seldom where the machine is busy. */
+/** Draws in the next frame, at most four times a second, and more seldom where the machine is busy. */
 export function painter(draw: () => void): () => void {
   let asked = false;
   let last = -Infinity;

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _MOST_RUNS, _RUNS = 500, 50
 _MOST_EVENTS, _EVENTS = 2000, 500
-_MOST_LINES, _LINES = 5000, 500
+_MOST_LINES, _LINES = 10_000, 500
 _MOST_BYTES = 1_000_000
 _LONGEST = 2000
 """Characters of a line that are shown; editors choke on more."""
