@@ -36,6 +36,9 @@ _CALLS = re.compile(rb"(?<![\w.])(\w+)\.(\w+)(?:\.\w+)*[ \t]*\(")
 _ON_HOST = frozenset({"from_torch", "symbolic_scalar", "to_sym", "to_syms", "tensor", "Tensor", "element", "Element"})
 """What a host prepares a launch with; none of it is an operation of a graph."""
 _ROOTS = re.compile(rb"(?<![\w.])([A-Za-z_]\w*)(?:\.\w+)*[ \t]*\(")
+_JUMPED = ("for_statement", "while_statement", "function_definition", "lambda", "class_definition")
+_LOOP_OF_PYPTO = re.compile(r"(?:pypto|pp|pt)\s*\.\s*(?:loop|loop_unroll)")
+"""What a loop of the device is called; ``is_loop`` would take anybody's ``loop`` for one."""
 _MEASURING = re.compile(r"bench|perf|profil|warm")
 
 
@@ -176,6 +179,47 @@ def _function_of(node: Node) -> Node | None:
 def _asked(context: Context, node: Node) -> set[tuple[str, str]]:
     """(who, what) of each ``who.what(…)`` in a node."""
     return {(a.decode(), b.decode()) for a, b in _CALLS.findall(context.code, node.start_byte, node.end_byte)}
+
+
+def jump_out_of_loop(context: Context) -> Iterator[Hit]:
+    """``break`` and ``continue`` whose loop is one of the device, and any where the kernel goes through the old parser."""
+    old = {k.node.start_byte for k in kernels(context) if _takes_old_parser(context, k)}
+    for word in ("break", "continue"):
+        for node in context.nodes(word, f"{word}_statement"):
+            loop = _loop_of(node)
+            function = _function_of(node)
+            if loop is None or loop.type == "function_definition" or function is None:
+                continue
+            name = text(context.data, function.child_by_field_name("name") or function)
+            iterator = loop.child_by_field_name("right")
+            related: tuple[Related, ...] = ()
+            if iterator is not None and is_loop(context.file, iterator):
+                callee = iterator.child_by_field_name("function") or iterator
+                if not _LOOP_OF_PYPTO.fullmatch(context.text(callee)):
+                    continue
+                note = {"zh": "它跳出的循环", "en": "the loop it leaves"}
+                related = (Related(iterator.start_byte, iterator.end_byte, note),)
+                key = "default"
+            elif function.start_byte in old:
+                key = "old"
+            else:
+                continue
+            yield Hit(node.start_byte, node.end_byte, key, {"word": word, "name": name}, None, None, related)
+
+
+def _loop_of(node: Node) -> Node | None:
+    """What a jump leaves: its innermost loop, in whose ``else`` it is not; the function where it is in none."""
+    below = node
+    for above in ancestors(node):
+        if above.type in _JUMPED and below.type != "else_clause":
+            return above
+        below = above
+    return None
+
+
+def _takes_old_parser(context: Context, kernel: Kernel) -> bool:
+    """Whether the decorator asks for the parser that knows neither word: ``new_ir=False``."""
+    return re.search(r"\bnew_ir\s*=\s*False\b", context.text(kernel.decorator)) is not None
 
 
 def kernel_without_loop(context: Context) -> Iterator[Hit]:
