@@ -18,7 +18,8 @@ from opdev.design.dtypes import SIZES
 from opdev.precision.cause_texts import guess
 from opdev.precision.files import NUMPY, Stored, decode
 from opdev.precision.grid import Grid
-from opdev.precision.measure import Measured, allowed
+from opdev.precision.measure import allowed
+from opdev.precision.measured import Measured
 from opdev.precision.model import Both, Confidence, Hypothesis, Limits
 from opdev.precision.texts import PrecisionError
 

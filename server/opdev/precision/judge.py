@@ -15,13 +15,13 @@ import numpy as np
 import opdev
 from opdev.design.derived import OpType, needs_reference, op_type
 from opdev.design.dtypes import is_integer
-from opdev.precision import causes, standards
+from opdev.precision import causes, criteria, standards
 from opdev.precision.files import NUMPY, Stored, decode, shown, stored
-from opdev.precision.grid import Grid, grid_of
-from opdev.precision.measure import Measured, allowed, measure, workers_here
-from opdev.precision.model import Both, Limits, Mismatch, Reason, Reference, Report, Result, Standard, Verdict
-from opdev.precision.numbers import heat_of, histograms_of, metrics_of, number, ratio_of, worst_of
-from opdev.precision.standards import RATIOS, REQUIRED_HUNDREDTHS
+from opdev.precision.grid import grid_of
+from opdev.precision.measure import allowed, measure, workers_here
+from opdev.precision.measured import Measured
+from opdev.precision.model import Both, Limits, Mismatch, Reason, Report, Result, Standard, Verdict
+from opdev.precision.numbers import heat_of, histograms_of, metrics_of, number, worst_of
 from opdev.precision.texts import PrecisionError, both
 from opdev.precision.torchfile import SUFFIXES, unpack
 
@@ -232,17 +232,17 @@ def _tensor(pair: Pair, name: str, output: Stored, golden: Stored, reference: St
     parts = ask.pes if output.shape is None or len(output.shape) < 2 else None
     grid = grid_of(output.shape or golden.shape, output.count, parts)
     found = measure(output, golden, limits, grid, keep=max(_LOOKED_AT, ask.mismatches))
-    _usable(found, limits, golden)
+    criteria.usable(found, limits, golden)
     if ask.standard == "pypto":
-        reasons += _pypto(found, limits)
+        reasons += criteria.pypto(found, limits)
         basic, against = None, None
         if found.nan_golden and found.nan_golden > found.nan_apart:
             notes.append(both("n-nan-equal", count=(found.nan_golden + found.nan_output - found.nan_apart) // 2))
         passed = not reasons
     else:
-        first = _shmem(found, limits)
+        first = criteria.shmem(found, limits)
         basic = not first
-        against = None if pair.reference is None else _against(found, reference, golden, limits, pair.reference)
+        against = None if pair.reference is None else criteria.against(found, reference, golden, limits, pair.reference)
         passed = not reasons and (basic or (against is not None and against.passed))
         if not passed or not basic:
             reasons += first
@@ -268,71 +268,6 @@ def _tensor(pair: Pair, name: str, output: Stored, golden: Stored, reference: St
         guesses = causes.of_one(output, golden, found, limits, grid, ask.pes, pair.output, pair.golden)
         result = replace(result, hypotheses=guesses)
     return Judged(result, output, golden, found)
-
-
-def _usable(found: Measured, limits: Limits, golden: Stored) -> None:
-    """PrecisionError where the golden cannot tell right from wrong."""
-    strange = found.nan_golden + (0 if limits.equal_inf else found.inf_golden)
-    if limits.standard == "shmem" and strange:
-        raise PrecisionError(
-            "golden-not-finite", path=golden.name, index=found.first_golden, nan=found.nan_golden, inf=found.inf_golden
-        )
-    if found.elements and found.nan_golden + found.inf_golden == found.elements:
-        raise PrecisionError("golden-nothing", path=golden.name)
-
-
-def _shmem(found: Measured, limits: Limits) -> list[Reason]:
-    """Why the first pass of the SHMEM standard fails."""
-    reasons = []
-    strange = found.elements - found.compared
-    equal = min(found.inf_output, found.inf_golden) if limits.equal_inf else 0
-    if found.nan_output or (strange and found.inf_output > equal) or found.inf_apart:
-        reasons.append(Reason("not-finite", both("r-not-finite", nan=found.nan_output, inf=found.inf_output)))
-    wrong = found.elements - found.within
-    if wrong:
-        percent = 100 * found.within / found.elements
-        text = both(
-            "r-precision", wrong=wrong, percent=f"{percent:.4f}" if percent < 99.9999 else f"100 − {100 - percent:.3g}"
-        )
-        reasons.append(Reason("precision-percent", text))
-    if limits.eb is not None and found.eb > limits.eb:
-        reasons.append(Reason("eb", both("r-eb", eb=found.eb, limit=limits.eb)))
-    return reasons
-
-
-def _pypto(found: Measured, limits: Limits) -> list[Reason]:
-    """Why scheme A fails."""
-    reasons = []
-    wrong = found.elements - found.within
-    if limits.exact:
-        if wrong:
-            reasons.append(Reason("not-equal", both("r-equal", wrong=wrong)))
-        return reasons
-    if found.within * 100 < REQUIRED_HUNDREDTHS * found.elements:
-        ratio = found.within / found.elements
-        reasons.append(Reason("matched-ratio", both("r-ratio", ratio=ratio, limit=limits.matched_ratio)))
-    if limits.max_abs is not None and found.max_abs > limits.max_abs:
-        reasons.append(Reason("max-abs", both("r-max-abs", value=found.max_abs, limit=limits.max_abs)))
-    if found.nan_apart:
-        reasons.append(Reason("nan-positions", both("r-nan", count=found.nan_apart)))
-    if found.inf_apart:
-        reasons.append(Reason("inf-sign", both("r-inf", count=found.inf_apart)))
-    return reasons
-
-
-def _against(found: Measured, reference: Stored | None, golden: Stored, limits: Limits, path: str) -> Reference:
-    """The second pass of the SHMEM standard."""
-    if reference is None or reference.count != golden.count:
-        count = reference.count if reference is not None else 0
-        return Reference(path, False, (), both("ref-size", count=count, wanted=golden.count))
-    other = measure(reference, golden, limits, Grid(1, max(golden.count, 1), 1, max(golden.count, 1)), keep=0)
-    if found.compared < found.within or found.elements > found.compared or other.elements > other.compared:
-        return Reference(path, False, (), both("ref-not-finite"))
-    pairs = {
-        "MARE": (found.max_rel, other.max_rel), "MERE": (found.mean_rel, other.mean_rel), "RMSE": (found.rmse, other.rmse),
-    }  # fmt: skip
-    ratios = tuple(ratio_of(name, *pairs[name], RATIOS[name]) for name in RATIOS)
-    return Reference(path, all(r.passed for r in ratios), ratios, None)
 
 
 def _filled(output: Stored, start: int) -> bool:

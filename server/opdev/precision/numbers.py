@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from opdev.precision.grid import Grid, rows_of
-from opdev.precision.measure import TINY, Measured
+from opdev.precision.measured import TINY, Measured
 from opdev.precision.model import Bin, Heat, Histogram, Metrics, Number, Ratio, Tile
 
 if TYPE_CHECKING:
