@@ -10,6 +10,7 @@ from lines import baseline, launch, log
 from opdev.blocks import Section, merge
 from opdev.facts.report_performance import read_performance
 from opdev.kinds import Place, classify
+from opdev.perf import cells
 from opdev.perf.document import Aim, document
 from opdev.perf.report import Facts, sections
 from opdev.perf.rows import RoundRow
@@ -222,9 +223,7 @@ def test_no_line_of_theirs_is_lost(lines, number):
 
 @pytest.mark.parametrize("case", ["a|b", "换\n行"])
 def test_cells_keep_to_their_cells(case):
-    from opdev.perf.report import _table
-
-    assert _table(("x", "y"), [(case, 1)]).count("\n") == 2
+    assert cells.table(("x", "y"), [(case, 1)]).count("\n") == 2
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

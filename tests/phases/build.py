@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from opdev.facts.report_columns import COLUMNS
+
 CORPUS = Path(__file__).parents[1] / "corpus" / "clean" / "custom-ops"
 OPERATORS = ("allgather", "alltoallv", "matmul_allreduce", "put_signal", "reduce_scatter")
 START = 1_700_000_000.0
@@ -285,10 +287,10 @@ def performance_report(op: Built, *, met: bool = True, rounds: int = 0, decided:
         "## 3. 基线数据（Round 0）",
         "",
     ]
-    out += ["### 3.1 结果", "", *head("case_id", "shape", "dtype", "n_pes", "e2e_us", "kernel_us", "kernel_bus_bandwidth_GBps", "algo_GBps", "e2e_bus_bandwidth_GBps", "utilization%")]  # fmt: skip
+    out += ["### 3.1 结果", "", *head("3.1")]  # fmt: skip
     out += [f"| {large} | [33554432] | float16 | 8 | 1200 | 1050 | {ours} | 未测 | 未测 | 未测 |", f"| {small} | [65536] | int32 | 8 | 30 | 25 | 20.5 | 未测 | 未测 | 未测 |", "", "### 3.4 Device Frame", ""]  # fmt: skip
-    out += ["| Frame | Phase | Avg us | Max core us | Count | % E2E | Bottleneck |", "|---|---|---|---|---|---|---|", "| 1 | remote_put | 900 | 950 | 40 | 75 | bandwidth |", ""]  # fmt: skip
-    out += ["### 3.5 对比", "", *head("metric", "SHMEM kernel_bus_bandwidth_GBps", "SHMEM e2e", "SHMEM kernel", "Baseline kernel_bus_bandwidth_GBps", "delta", "达标")]  # fmt: skip
+    out += [*head("3.4"), "| 1 | remote_put | 900 | 950 | 40 | 75 | bandwidth |", ""]  # fmt: skip
+    out += ["### 3.5 对比", "", *head("3.5")]  # fmt: skip
     out += [
         f"| kernel_bus_bandwidth_GBps | {ours} | 1200 | 1050 | {'106.77' if decided else '-'} | | {mark if decided else ''} |",
         "",
@@ -301,16 +303,7 @@ def performance_report(op: Built, *, met: bool = True, rounds: int = 0, decided:
         out += [
             "## 5. 轮次总览",
             "",
-            *head(
-                "Round",
-                "性质",
-                "机制改动",
-                "最优 Step",
-                "最优 kernel_bus_bandwidth_GBps",
-                "vs R0 Δ%",
-                "最优 e2e_us",
-                "决策",
-            ),
+            *head("5"),
         ]
         out += [f"| {n} | 机制 | 双缓冲 {n} | {n}.1 | {60 + 5 * n} | 未测 | 未测 | keep |" for n in range(1, 6)]
         for section, scale in (("6.1", "L"), ("6.2", "S")):
@@ -320,14 +313,16 @@ def performance_report(op: Built, *, met: bool = True, rounds: int = 0, decided:
     return "\n".join(out) + "\n"
 
 
-def head(*titles: str) -> list[str]:
+def head(section: str) -> list[str]:
+    """The header of the section's table, with the line below it."""
+    titles = COLUMNS[section]
     return [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
 
 
 def round_(number: int, decision: str = "keep", correctness: str = "PASS") -> list[str]:
     return [
         f"### Round {number}：双缓冲", "", "机制改动：发送与等待重叠", "",
-        *head("Step", "变更", "Correctness", "e2e_us", "kernel_us", "algo_bandwidth_GBps", "kernel_bus_bandwidth_GBps", "compute_utilization%", "备注"),
+        *head("4"),
         f"| {number}.1 | 两块 UB 轮换 | {correctness} | 未测 | 未测 | 未测 | {60 + 5 * number} | 未测 | |", "", f"决策：{decision}", "",
     ]  # fmt: skip
 

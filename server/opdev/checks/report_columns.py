@@ -8,26 +8,13 @@ from collections.abc import Iterator, Sequence
 from opdev.blocks import intact
 from opdev.checks.case_lists import op_kind
 from opdev.design.markdown import Cell, Heading, Table
+from opdev.facts.report_columns import COLUMNS
 from opdev.facts.report_performance import PerformanceReport, metric_of
 from opdev.facts.report_tables import bare, empty, layout_of, plain, within
 from opdev.facts.reports import performance_report
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 
-_CASES = ("case_id", "shape", "dtype", "n_pes", "e2e_us", "kernel_us", "kernel_bus_bandwidth_GBps", "algo_GBps", "e2e_bus_bandwidth_GBps", "utilization%")  # fmt: skip
-_FRAMES = ("Frame", "Phase", "Avg us", "Max core us", "Count", "% E2E", "Bottleneck")
-_STEPS = ("Step", "变更", "Correctness", "e2e_us", "kernel_us", "algo_bandwidth_GBps", "kernel_bus_bandwidth_GBps", "compute_utilization%", "备注")  # fmt: skip
-_FINAL = ("指标", "SHMEM 最终", "SHMEM/基线", "达标")
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "3.1": _CASES,
-    "3.2": ("case_id", "logical_payload_bytes", "bus_factor", "peak_bandwidth_GBps", "bandwidth_utilization%"),
-    "3.3": ("case_id", "op_count_flops", "compute_latency_us", "effective_flops", "peak_flops", "compute_utilization%"),
-    "3.4": _FRAMES,
-    "3.5": ("metric", "SHMEM kernel_bus_bandwidth_GBps", "SHMEM e2e", "SHMEM kernel", "Baseline kernel_bus_bandwidth_GBps", "delta", "达标"),
-    "5": ("Round", "性质", "机制改动", "最优 Step", "最优 kernel_bus_bandwidth_GBps", "vs R0 Δ%", "最优 e2e_us", "决策"),
-    "6.1": _FINAL, "6.2": _FINAL,
-}  # fmt: skip
-"""The columns of each section's table; that of the baseline in section 6 is named after it."""
 _COMPUTE = "compute_utilization_pct"
 _ALONE = ("transport", "collective")
 _COMPARED = ("hccl", "aclnn", "stitched")
@@ -76,9 +63,9 @@ def _wanted(report: PerformanceReport, table: Table) -> tuple[str, tuple[str, ..
         return None
     first = plain(table.header[0].text)
     if first == "step":
-        return ("4", _STEPS) if any(r.start <= table.start < r.stop for r in report.rounds) else None
+        return ("4", COLUMNS["4"]) if any(r.start <= table.start < r.stop for r in report.rounds) else None
     if first == "frame":
-        return "3.4", _FRAMES
+        return "3.4", COLUMNS["3.4"]
     for number, wanted in COLUMNS.items():
         heading = next((h for h in report.headings if h.number == number), None)
         if within(heading, table):

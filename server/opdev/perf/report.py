@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opdev.blocks import Section
-from opdev.perf.formulas import delta_pct, percent
+from opdev.facts.report_columns import COLUMNS
+from opdev.perf import cells
 from opdev.perf.rows import RoundRow
-from opdev.perf.tables import shown
+from opdev.perf.tables import BUS
 
-BUS = "kernel_bus_bandwidth_GBps"
 _NONE = "未测"
 _ROWS = (
     (BUS, "kernel_bus_bandwidth_GBps"), ("e2e_us", "e2e_latency_us"), ("kernel_us", "kernel_latency_us"),
@@ -86,12 +86,12 @@ def decided(document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow
     usable = theirs if verdict["verdict"] in ("pass", "fail", "noisy") else None
     word = _VERDICTS[verdict["verdict"]]
     rows = [
-        (label, _median(ours, metric), _median(usable, metric) if usable else "-", _ratio(ours, usable, metric), word if metric == BUS else "-")
+        (label, cells.median(ours, metric), cells.median(usable, metric) if usable else "-", cells.ratio(ours, usable, metric), word if metric == BUS else "-")
         for label, metric in (
             ("e2e_latency_us", "e2e_us"), ("kernel_latency_us", "kernel_us"), ("algo_bandwidth_GBps", "algo_bandwidth_GBps"), (BUS, BUS),
         )
     ]  # fmt: skip
-    return Decided(ours["case"], word, verdict["why"]["zh"], rows, _sources([ours, *([theirs] if theirs else [])]))
+    return Decided(ours["case"], word, verdict["why"]["zh"], rows, cells.sources([ours, *([theirs] if theirs else [])]))
 
 
 class _Report:
@@ -125,7 +125,7 @@ class _Report:
             ("PE 数", "、".join(map(str, pes)) or _NONE), ("SoC", f.soc or "未写明"), ("目标指标", f.target or "未写明"),
             ("baseline 来源", f.baseline or "未写明"),
         ]  # fmt: skip
-        return _table(("项目", "值"), rows)
+        return cells.table(("项目", "值"), rows)
 
     def baseline(self) -> str:
         f = self.facts
@@ -140,35 +140,30 @@ class _Report:
             f"- Measurement: {measured}",
         ]  # fmt: skip
         lines += [f"- Command: `{command}`" for command in f.commands[:4]]
-        return "\n".join([*lines, *_sources(self.theirs)])
+        return "\n".join([*lines, *cells.sources(self.theirs)])
 
     def measured(self) -> str:
         if not self.ours:
             return self.nothing("性能")
-        header = (
-            "case_id", "shape", "dtype", "n_pes", "e2e_us", "kernel_us", "kernel_bus_bandwidth_GBps", "algo_GBps",
-            "e2e_bus_bandwidth_GBps", "utilization%",
-        )  # fmt: skip
         rows = [
             (
-                g["case"], _shape(g, self.facts), g["dtype"] or "-", g["n_pes"] or "-", _median(g, "e2e_us"), _median(g, "kernel_us"),
-                _median(g, BUS), _median(g, "algo_bandwidth_GBps"), _median(g, "e2e_bus_bandwidth_GBps"),
-                _median(g, "bandwidth_utilization_pct"),
+                g["case"], _shape(g, self.facts), g["dtype"] or "-", g["n_pes"] or "-", cells.median(g, "e2e_us"), cells.median(g, "kernel_us"),
+                cells.median(g, BUS), cells.median(g, "algo_bandwidth_GBps"), cells.median(g, "e2e_bus_bandwidth_GBps"),
+                cells.median(g, "bandwidth_utilization_pct"),
             )
             for g in self.ours
         ]  # fmt: skip
         notes = [f"- {text}" for text in self.lacking]
-        return "\n".join([_table(header, rows), *_sources(self.ours), *notes])
+        return "\n".join([cells.table(COLUMNS["3.1"], rows), *cells.sources(self.ours), *notes])
 
     def bandwidth(self) -> str:
         if not self.ours:
             return self.nothing("带宽")
-        header = ("case_id", "logical_payload_bytes", "bus_factor", "peak_bandwidth_GBps", "bandwidth_utilization%")
         rows = [
-            (g["case"], f"{g['payload_bytes']:.0f}", _plain(g["bus_factor"]), _plain(g["peak_bandwidth_GBps"]), _median(g, "bandwidth_utilization_pct"))
+            (g["case"], f"{g['payload_bytes']:.0f}", cells.plain(g["bus_factor"]), cells.plain(g["peak_bandwidth_GBps"]), cells.median(g, "bandwidth_utilization_pct"))
             for g in self.ours
         ]  # fmt: skip
-        return "\n".join([_table(header, rows), *_sources(self.ours)])
+        return "\n".join([cells.table(COLUMNS["3.2"], rows), *cells.sources(self.ours)])
 
     def compute(self) -> str:
         if self.facts.op_kind in ("collective", "transport"):
@@ -187,8 +182,8 @@ class _Report:
                 f"{f['e2e_pct']:.1f}" if f["e2e_pct"] is not None else "-", "、".join(notes) or "-",
             ))  # fmt: skip
         where = dict.fromkeys((f["run"], f["log"], f["line"]) for f in self.frames_)
-        sources = [f"- 来源：{_where(run, log)} 第 {line} 行起的表" for run, log, line in where]
-        return "\n".join([_table(("Frame", "Phase", "Avg us", "Max core us", "Count", "% E2E", "Bottleneck"), rows), "", *sources])  # fmt: skip
+        sources = [f"- 来源：{cells.where(run, log)} 第 {line} 行起的表" for run, log, line in where]
+        return "\n".join([cells.table(COLUMNS["3.4"], rows), "", *sources])  # fmt: skip
 
     def main(self, scale: str = "") -> tuple[Mapping[str, Any], Mapping[str, Any] | None, Mapping[str, Any]] | None:
         """The case that decides: L before others, the most PEs, the largest payload."""
@@ -201,19 +196,15 @@ class _Report:
             return self.nothing("对比")
         ours, theirs, verdict = found
         usable = theirs if verdict["verdict"] in ("pass", "fail", "noisy") else None
-        header = (
-            "metric", "SHMEM kernel_bus_bandwidth_GBps", "SHMEM e2e", "SHMEM kernel", "Baseline kernel_bus_bandwidth_GBps", "delta",
-            "达标",
-        )  # fmt: skip
         rows = [
             (
-                BUS, _median(ours, BUS), "-", "-", _median(usable, BUS) if usable else "-",
-                _delta(ours, usable, BUS), _VERDICTS[verdict["verdict"]],
+                BUS, cells.median(ours, BUS), "-", "-", cells.median(usable, BUS) if usable else "-",
+                cells.delta(ours, usable, BUS), _VERDICTS[verdict["verdict"]],
             ),
-            ("e2e_latency_us", "-", _median(ours, "e2e_us"), _median(ours, "kernel_us"), "-", _delta(ours, usable, "e2e_us"), "-"),
+            ("e2e_latency_us", "-", cells.median(ours, "e2e_us"), cells.median(ours, "kernel_us"), "-", cells.delta(ours, usable, "e2e_us"), "-"),
         ]  # fmt: skip
         return "\n".join([
-            _table(header, rows), "", f"{ours['case']}：{verdict['why']['zh']}。", *_sources([ours, *([theirs] if theirs else [])])
+            cells.table(COLUMNS["3.5"], rows), "", f"{ours['case']}：{verdict['why']['zh']}。", *cells.sources([ours, *([theirs] if theirs else [])])
         ])  # fmt: skip
 
     def steps(self) -> str:
@@ -222,39 +213,28 @@ class _Report:
             return "没有优化轮次的记录。"
         out: list[str] = []
         for r in done:
-            header = ("Step", "变更", "Correctness", "e2e_us", "kernel_us", "algo_bandwidth_GBps", "kernel_bus_bandwidth_GBps", "compute_utilization%", "备注")  # fmt: skip
             rows = [
-                (step, change or "-", word, _value(e2e), "-", "-", _value(bus), "-", "-")
+                (step, change or "-", word, cells.value(e2e), "-", "-", cells.value(bus), "-", "-")
                 for step, change, word, e2e, bus in r.steps
             ]
             out += [
                 f"### Round {r.number}: {r.idea}", "", f"- 机制改动：{r.idea}", f"- 正确性复测：{r.correctness}",
                 f"- 决策：{r.decision}" + (f"（{r.reason}）" if r.reason else ""), f"- 来源：run `{r.run}`" if r.run else f"- {_NONE}", "",
             ]  # fmt: skip
-            out += [_table(header, rows), ""] if rows else []
+            out += [cells.table(COLUMNS["4"], rows), ""] if rows else []
         return "\n".join(out).rstrip()
 
     def overview(self) -> str:
         if not self.rounds:
             return "没有优化轮次的记录。"
-        header = (
-            "Round",
-            "性质",
-            "机制改动",
-            "最优 Step",
-            "最优 kernel_bus_bandwidth_GBps",
-            "vs R0 Δ%",
-            "最优 e2e_us",
-            "决策",
-        )
         rows = [
             (
-                r.number, "基线" if r.number == 0 else "优化", r.idea or "-", r.steps[-1][0] if r.steps else "-", _value(r.bus),
-                _signed(r.vs_first), _value(r.e2e_us), r.decision,
+                r.number, "基线" if r.number == 0 else "优化", r.idea or "-", r.steps[-1][0] if r.steps else "-", cells.value(r.bus),
+                cells.signed(r.vs_first), cells.value(r.e2e_us), r.decision,
             )
             for r in self.rounds
         ]  # fmt: skip
-        return _table(header, rows)
+        return cells.table(COLUMNS["5"], rows)
 
     def final(self, scale: str) -> str:
         found = self.main(scale)
@@ -266,12 +246,13 @@ class _Report:
         rows = []
         for metric, label in _ROWS:
             rows.append((
-                label, _median(ours, metric), _median(usable, metric) if usable else "-", _ratio(ours, usable, metric),
+                label, cells.median(ours, metric), cells.median(usable, metric) if usable else "-", cells.ratio(ours, usable, metric),
                 _VERDICTS[verdict["verdict"]] if metric == BUS else "-",
             ))  # fmt: skip
         rows.append(("compute_utilization_pct", "N/A", "-", "-", "-"))
-        table = _table(("指标", "SHMEM 最终", name, "SHMEM/基线", "达标"), rows)
-        return "\n".join([table, "", f"{ours['case']}：{verdict['why']['zh']}。", *_sources([ours, *([theirs] if theirs else [])])])  # fmt: skip
+        first, last, ratio, met = COLUMNS["6.1"]
+        table = cells.table((first, last, name, ratio, met), rows)
+        return "\n".join([table, "", f"{ours['case']}：{verdict['why']['zh']}。", *cells.sources([ours, *([theirs] if theirs else [])])])  # fmt: skip
 
     def conclusion(self) -> str:
         found = self.main()
@@ -280,74 +261,5 @@ class _Report:
         return f"达标状态：{_VERDICTS[found[2]['verdict']]}（{found[0]['case']}：{found[2]['why']['zh']}）"
 
 
-def _table(header: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
-    def line(cells: Sequence[object]) -> str:
-        return "| " + " | ".join(str(c).replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
-
-    return "\n".join([line(header), "|" + "---|" * len(header), *map(line, rows)])
-
-
-def _median(group: Mapping[str, Any], name: str) -> str:
-    found = group["metrics"].get(name)
-    return shown(found["median"]) if found else "-"
-
-
-def _value(value: float | None) -> str:
-    return shown(value) if value is not None else "-"
-
-
-def _plain(value: float | None) -> str:
-    return f"{value:.6g}" if value is not None else "-"
-
-
-def _signed(value: float | None) -> str:
-    return f"{value:+.1f}%" if value is not None else "-"
-
-
-def _pair(ours: Mapping[str, Any], theirs: Mapping[str, Any] | None, name: str) -> tuple[float, float] | None:
-    a, b = ours["metrics"].get(name), theirs["metrics"].get(name) if theirs is not None else None
-    return (a["median"], b["median"]) if a and b else None
-
-
-def _ratio(ours: Mapping[str, Any], theirs: Mapping[str, Any] | None, name: str) -> str:
-    pair = _pair(ours, theirs, name)
-    value = percent(*pair) if pair is not None else None
-    return f"{value:.1f}%" if value is not None else "-"
-
-
-def _delta(ours: Mapping[str, Any], theirs: Mapping[str, Any] | None, name: str) -> str:
-    pair = _pair(ours, theirs, name)
-    return _signed(delta_pct(*pair)) if pair is not None else "-"
-
-
 def _shape(group: Mapping[str, Any], facts: Facts) -> str:
     return facts.shapes.get(group["case"]) or (f"({group['count']},)" if group["count"] else "-")
-
-
-def _where(run: str | None, log: str) -> str:
-    return f"run `{run}` 的 `{log}`" if run else f"`{log}`"
-
-
-def _sources(groups: Sequence[Mapping[str, Any]]) -> list[str]:
-    out = []
-    for g in groups:
-        side = "（基线）" if g["side"] == "baseline" else ""
-        places = "；".join(f"{_where(s['run'], s['log'])} 第 {_ranges(s['lines'])} 行" for s in g["sources"])
-        out.append(f"- 来源：{g['case']}{side}：{places}，采用 {g['used']} 次，取中位数{_noise(g)}")
-    return ["", *out] if out else []
-
-
-def _noise(group: Mapping[str, Any]) -> str:
-    found = group["metrics"].get(BUS)
-    return f"，离散 {found['spread_pct']:.1f}%" if found and found["spread_pct"] is not None else "，波动未知"
-
-
-def _ranges(lines: Sequence[int]) -> str:
-    """``3–5、9`` for 3, 4, 5, 9."""
-    out: list[list[int]] = []
-    for line in lines:
-        if out and line == out[-1][1] + 1:
-            out[-1][1] = line
-        else:
-            out.append([line, line])
-    return "、".join(str(a) if a == b else f"{a}–{b}" for a, b in out)
