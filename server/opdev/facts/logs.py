@@ -29,7 +29,8 @@ _PAIRS = rb"((?:[ \t]+[A-Za-z_]\w*=[^\s\[]+)+)"
 _PERF = re.compile(rb"\[(BASELINE_)?PERF\]" + _PAIRS)
 _CASE = re.compile(rb"\[(CASE|MATRIX)\]" + _PAIRS)
 _ENDS = frozenset({b" ", b"\t", b"\n", b"\r"})
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\Z")
+# Digits of a console, not those of other scripts and of full width, which no program prints.
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\Z", re.ASCII)
 _COUNT = re.compile(r"([0-9]{1,9})(?!\w|\.\d)")
 _STATISTICS = re.compile(rb"\bPE (\d{1,6}): dtype=(\S+)" + _PAIRS)
 _VERDICT = re.compile(rb"\bPE (\d{1,6}): (PASS|FAIL)\b")
@@ -42,7 +43,7 @@ class PerfLine:
 
     ``texts`` holds every value as written, by the name as written.  ``pe`` is 0 where the line has none.
     ``whole`` is False where nothing ends the last value: another PE's line or the end of the log may have cut it.
-    ``repeated`` are names that stand in the line twice.
+    ``repeated`` are names that stand in the line twice, or of which an old one means the same.
     """
 
     baseline: bool
@@ -103,7 +104,7 @@ def perf_lines(data: bytes) -> tuple[PerfLine, ...]:
                 start=match.start(),
                 end=match.end(),
                 whole=whole,
-                repeated=_repeated(match.group(2), len(texts)),
+                repeated=(*_repeated(match.group(2), len(texts)), *_named_twice(texts)),
             )
         )
         if len(found) >= _MOST:
@@ -185,6 +186,14 @@ def _repeated(pairs: bytes, names: int) -> tuple[str, ...]:
         return ()
     counts = Counter(name.decode() for name, _ in _PAIR.findall(pairs))
     return tuple(sorted(name for name, count in counts.items() if count > 1))
+
+
+def _named_twice(texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Old names beside today's, or beside another old one of the same field: nobody knows which number is right."""
+    if ALIASES.keys().isdisjoint(texts):
+        return ()
+    counts = Counter(ALIASES.get(name, name) for name in texts)
+    return tuple(sorted(name for name in texts if counts[ALIASES.get(name, name)] > 1))
 
 
 def _texts(pairs: bytes) -> dict[str, str]:

@@ -13,7 +13,7 @@ from opdev.perf.document import Aim, Document, document
 from opdev.perf.formulas import percent
 from opdev.perf.model import Log, Series
 from opdev.perf.series import series_of, spread_of
-from opdev.perf.verdict import BUS, change, incomparable, judge
+from opdev.perf.verdict import BUS, broken, change, incomparable, judge
 from opdev.rules.model import Text
 
 FIGURES = (BUS, "e2e_us", "kernel_us")
@@ -72,6 +72,8 @@ def _verdict(ours: Series, theirs: Series | None, aim: Aim) -> tuple[str, Text, 
     delta, word = change(new, old)
     if word is None or delta is None:
         return "unmeasured", texts.both("why-unusable"), None
+    if word != "worse" and (why := broken(ours, theirs)) is not None:
+        return "noisy", why, delta
     note = "change-sim" if ours.backend == "sim" else f"change-{word}"
     single = (new is not None and new.count == 1) or (old is not None and old.count == 1)
     text = texts.both(note, delta=delta)

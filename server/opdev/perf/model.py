@@ -85,6 +85,8 @@ class Log:
     n_pes: int | None = None
     dtype: str = ""
     count: int | None = None
+    lost: int = 0
+    """Measurements it lost that can be told: it ends within one, or was not read to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,18 @@ class Series:
     payload_bytes: float
     samples: tuple[Sample, ...] = ()
     api: str = ""
+    strays: int = 0
+    """Lines of its logs that are too damaged to say what they measured."""
+
+    @property
+    def broken(self) -> int:
+        """Launches nobody knows the figures of: they were told, and what was told cannot be believed."""
+        return self.strays + sum(not s.whole for s in self.samples)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether more launches are broken than the tenth that a range leaves out: any of them may have been the slow one."""
+        return self.broken > (len(self.good) + self.broken) // 10
 
     @property
     def good(self) -> tuple[Sample, ...]:

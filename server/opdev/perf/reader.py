@@ -28,9 +28,10 @@ _MOST = 20_000
 _MOST_PROBLEMS = 500
 _MOST_ROWS = 65_536
 _TAG = re.compile(rb"\[(?:BASELINE_)?PERF\]")
-_NAME = re.compile(r"(?:shmem|baseline)_(\d{1,12})_([A-Za-z]\w*)\.log\Z")
-_PE = re.compile(r"\d{1,6}\Z")
-_DIGITS = re.compile(r"[+-]?\d*\.?(\d*)(?:[eE]([+-]?\d{1,4}))?\Z")
+_NAME = re.compile(r"(?:shmem|baseline)_(\d{1,12})_([A-Za-z]\w*)\.log\Z", re.ASCII)
+_PE = re.compile(r"\d{1,6}\Z", re.ASCII)
+_DIGITS = re.compile(r"[+-]?\d*\.?(\d*)(?:[eE]([+-]?\d{1,4}))?\Z", re.ASCII)
+_TAGS = (b"[PERF]", b"[BASELINE_PERF]")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -72,7 +73,10 @@ def read(
     ``run``, ``n_pes``, ``dtype`` and ``count`` are what is known of the run, ``kind`` what the operator does.
     """
     problems: list[Problem] = []
+    lost = 0
     if len(data) > LARGEST:
+        # What was not read may hold any number of launches.
+        lost = _MOST
         problems.append(Problem("too-large", "warning", name, 1, {"bytes": str(LARGEST)}, run))
         data = data[: data.rfind(b"\n", 0, LARGEST) + 1]
     for mark, encoding in _BOMS:
@@ -93,6 +97,9 @@ def read(
         first += piece.count(b"\n")
     if b"BlockID" in data:
         tables = list(_tables(data))
+    if _ends_in_tag(data):
+        lost += 1
+        problems.append(Problem("ends-early", "warning", name, first, {}, run))
     if len({m.side for m in found}) > 1:
         line = next(m.line for m in found if m.side != found[0].side)
         problems.append(Problem("both-sides", "error", name, line, {}, run))
@@ -100,7 +107,7 @@ def read(
     del problems[_MOST_PROBLEMS:]
     return Log(
         name, "sim" if simulated else "hardware", tuple(found[:_MOST]), tuple(problems), tuple(tables), run,
-        n_pes, dtype, count,
+        n_pes, dtype, count, lost,
     )  # fmt: skip
 
 
@@ -110,12 +117,22 @@ def _without_use(found: Measurement) -> Measurement:
     )
 
 
+def _ends_in_tag(data: bytes) -> bool:
+    """Whether a log ends within a tag, or behind one that no value follows: its writer was cut short."""
+    last = data[data.rfind(b"\n") + 1 :][-200:]
+    at = last.rfind(b"[")
+    if at < 0:
+        return False
+    rest = last[at:]
+    return any(tag.startswith(rest) or rest.startswith(tag) for tag in _TAGS) and not perf_lines(rest)
+
+
 def _pieces(data: bytes) -> Iterator[bytes]:
-    """Pieces of about a megabyte, cut at line ends; a line longer than that is cut anywhere."""
+    """Pieces of about a megabyte, cut at line ends; a line longer than that is cut before a bracket, not within a tag."""
     at = 0
     while at < len(data):
         end = data.rfind(b"\n", at, at + _PIECE) + 1 if at + _PIECE < len(data) else len(data)
-        end = end or at + _PIECE
+        end = end or max(data.rfind(b"[", at + 1, at + _PIECE), 0) or at + _PIECE
         yield data[at:end]
         at = end
 

@@ -7,7 +7,7 @@ belongs to the k-th launch.  The median shown is always one that was measured, t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opdev.design.dtypes import fold_dtype
 from opdev.perf.consistency import agrees
@@ -54,19 +54,28 @@ def series_of(logs: Iterable[Log]) -> tuple[list[Series], list[Problem]]:
     found: dict[tuple[object, ...], Series] = {}
     told: list[Problem] = []
     for log in logs:
+        mine: dict[tuple[object, ...], None] = {}
+        strays: dict[str, int] = {}
         for sample, problems in _samples(log):
             told += problems
             first = sample.measurements[0]
             payload = first["payload_bytes"] or 0.0
+            if payload <= 0:
+                strays[first.side] = strays.get(first.side, 0) + 1
             dtype = fold_dtype(log.dtype) or log.dtype
             key = (first.side, log.backend, log.n_pes, dtype, log.count, f"{payload:.5g}")
+            mine[key] = None
             have = found.get(key)
             if have is None:
                 have = Series(first.side, log.backend, log.n_pes, dtype, log.count, payload, (), first.api)
             found[key] = Series(
                 have.side, have.backend, have.n_pes, have.dtype, have.count, have.payload_bytes, (*have.samples, sample),
-                have.api or first.api,
+                have.api or first.api, have.strays,
             )  # fmt: skip
+        for one in mine:
+            lost = log.lost + strays.get(found[one].side, 0)
+            if lost and found[one].payload_bytes > 0:
+                found[one] = replace(found[one], strays=found[one].strays + lost)
     return list(found.values()), told
 
 

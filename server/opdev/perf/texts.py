@@ -13,6 +13,7 @@ from opdev.rules.model import Lang, Text
 PROBLEMS: Mapping[str, tuple[str, str]] = {
     "step-failed": ("这一步没有通过（{result}）：它的数据不作判断", "the step did not pass ({result}): nothing is concluded from its figures"),
     "too-large": ("日志超过 {bytes} 字节，后面的没有读", "the log is larger than {bytes} bytes; the rest was not read"),
+    "ends-early": ("日志到这里断了：标签后面没有写完，少了一次测量", "the log ends here, behind a tag: a measurement is lost"),
     "unreadable": ("读不了：{why}", "it cannot be read: {why}"),
     "no-values": ("标签后面没有数值：这一行不完整，没有采用", "no value follows the tag: the line is not whole and is not used"),
     "cut": (
@@ -134,6 +135,10 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "why-noisy": (
         "测得 {low:.1f}%–{high:.1f}%，线 {line:.0f}% 就在其中：多测几次，或先让机器安静",
         "measured {low:.1f} to {high:.1f} %, and the line of {line:.0f} % lies within: measure again, on a quieter machine",
+    ),
+    "why-broken": (
+        "采用了 {used} 次，另有 {broken} 次残缺（原因见日志里的问题）：残缺的可能正是慢的那次，重新测",
+        "{used} launches are used and {broken} more are damaged (see the problems in the logs): the slow one may be among them; measure again",
     ),
     "why-sim": ("模拟数据不与硬件目标比较", "simulated numbers are not held against a hardware target"),
     "why-unusable": ("没有可采用的测量", "no measurement can be used"),

@@ -2,13 +2,14 @@
 
 With a baseline kernel_bus_bandwidth_GBps decides, 80 % of it or what the design asks; without one the utilisation of
 the link, 20 %.  A line that lies between the worst and the best that was measured is not decided by a median.
-Simulated numbers are never judged, and nothing is judged from lines that could not be believed.
+Simulated numbers are never judged, and nothing is judged from lines that could not be believed: where more than a tenth of
+the launches is such, what is left of them meets no line.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from opdev.perf import texts
@@ -57,13 +58,25 @@ def judge(ours: Series, theirs: Series | None, target: float = TARGET_PCT, floor
         return Verdict("unmeasured", by, line, why=texts.both("why-unusable"))
     base = spread_of(theirs, BUS) if theirs is not None else None
     if base is not None:
-        return _decide(
+        found = _decide(
             by, line, percent(mine.median, base.median), percent(mine.low, base.high), percent(mine.high, base.low)
         )
-    used = spread_of(ours, USED)
-    if used is None:
-        return Verdict("unmeasured", by, line, why=texts.both("why-no-peak"))
-    return _decide(by, line, used.median, used.low, used.high)
+    else:
+        used = spread_of(ours, USED)
+        if used is None:
+            return Verdict("unmeasured", by, line, why=texts.both("why-no-peak"))
+        found = _decide(by, line, used.median, used.low, used.high)
+    if found.state == "pass" and (why := broken(ours, theirs)) is not None:
+        return replace(found, state="noisy", low_pct=0.0, why=why)
+    return found
+
+
+def broken(*series: Series | None) -> Text | None:
+    """Why nothing good follows from series of which launches are lost; None where enough of them is whole."""
+    for one in series:
+        if one is not None and one.doubtful:
+            return texts.both("why-broken", broken=one.broken, used=len(one.good))
+    return None
 
 
 def _decide(
@@ -111,4 +124,4 @@ def change(new: Spread | None, old: Spread | None) -> tuple[float | None, Change
     return delta, "same" if new.median == old.median else "noisy"
 
 
-__all__ = ["BUS", "USED", "Change", "State", "Verdict", "change", "incomparable", "judge", "target_pct"]
+__all__ = ["BUS", "USED", "Change", "State", "Verdict", "broken", "change", "incomparable", "judge", "target_pct"]
