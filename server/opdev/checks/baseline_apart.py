@@ -28,6 +28,9 @@ def call_in_source(context: Context) -> Iterator[Hit]:
         name = match["name"]
         if name in told or len(told) >= _MOST:
             continue
+        # A type of the library and a declaration look the same: `aclnnStatus (*ask)(void *)`.
+        if cpp.call_at(context.file, *match.span("name")) is None:
+            continue
         told.add(name)
         yield Hit(*match.span("name"), args={"call": name.decode()})
 

@@ -28,6 +28,8 @@ _MAYBE_BOUND = (
 _MAKERS = re.compile(
     r"\w+\.(?!loop\b|loop_unroll\b|cond\b|min\b|max\b|ceildiv\b|ceil_div\b|bytes_of\b|get_\w+|is_\w+|set_\w+|DT_|platform\b)[a-z]\w*"
 )
+_SCALARS = frozenset({"integer", "float", "true", "false", "string", "unary_operator"})
+"""Defaults that tell a reader what a parameter is as well as an annotation would."""
 _SAME = frozenset({"view", "reshape", "clone", "transpose", "unsqueeze", "permute", "concat", "expand_clone"})
 
 
@@ -143,6 +145,8 @@ def parameter_annotation(context: Context) -> Iterator[Hit]:
                 yield Hit(*_span(parameter.annotation), "foreign", args)
             elif parameter.role == "bare" and parameter.name not in ("self", "cls"):
                 tensor = _used_as_tensor(parameter.name, body)
+                if not tensor and parameter.default is not None and parameter.default.type in _SCALARS:
+                    continue
                 yield Hit(
                     *_span(parameter.node), "default" if tensor else "scalar", args, None, None if tensor else "info"
                 )

@@ -10,6 +10,7 @@ from opdev.facts.pypto_kernels import (
     Kernel,
     defined,
     dynamic_names,
+    expects_error,
     functions,
     is_dynamic,
     is_loop,
@@ -183,6 +184,8 @@ def _asked(context: Context, node: Node) -> set[tuple[str, str]]:
 
 def jump_out_of_loop(context: Context) -> Iterator[Hit]:
     """``break`` and ``continue`` whose loop is one of the device, and any where the kernel goes through the old parser."""
+    if expects_error(context):
+        return
     old = {k.node.start_byte for k in kernels(context) if _takes_old_parser(context, k)}
     for word in ("break", "continue"):
         for node in context.nodes(word, f"{word}_statement"):

@@ -97,15 +97,25 @@ class Kernel(Decorated):
 
 
 def kernels(view: View) -> list[Kernel]:
-    """The kernels of a range, in text order; also those of ``@pypto.jit``, which newer versions have."""
-    return view.file.memo(("pypto.kernels", view.start, view.end), lambda: _kernels(view))
+    """The kernels of a range, in text order; also those of ``@pypto.jit``, which newer versions have.
+
+    Of a test that expects an error none: what is wrong in its kernels is meant.
+    """
+    return view.file.memo(("pypto.kernels", view.start, view.end, view.node is None), lambda: _kernels(view))
 
 
 def _kernels(view: View) -> list[Kernel]:
+    if expects_error(view):
+        return []
     return [
         Kernel(name, function, decorator, match["alias"] or match["short"], view.file, match[0])
         for match, name, function, decorator in decorated(view, ("jit",), _JIT)
     ]
+
+
+def expects_error(view: View) -> bool:
+    """Whether a definition is a test that wants what it does to fail: ``with pytest.raises(…)``."""
+    return view.node is not None and any(True for _ in view.find("raises"))
 
 
 def decorated(
