@@ -56,6 +56,11 @@ def merge(old: str, title: str, sections: Sequence[Section], tag: str = "perf") 
         if section.adopts is not None and section.body and not _begun(lines, section.id, tag):
             lines = _without(lines, section.adopts, _range(lines, section.id))
         at = _heading_at(lines, section.id)
+        if at is None and section.body and (block := _begin_at(lines, section.id, tag)) is not None:
+            # Somebody took the heading away, or renamed it: the block stays where it is, under its own heading again.
+            before = [""] if block and lines[block - 1].strip() else []
+            lines[block:block] = [*before, section.heading, ""]
+            at = block + len(before)
         if at is None:
             place = _place(lines, sections[index + 1 :])
             new = [section.heading, ""]
@@ -98,6 +103,23 @@ def _place(lines: Sequence[str], after: Sequence[Section]) -> int:
 
 def _begun(lines: Sequence[str], id_: str, tag: str) -> bool:
     return any((m := _BEGIN.match(line)) is not None and m[1] == tag and m[2] == id_ for line in lines)
+
+
+def _begins(lines: Sequence[str], id_: str, tag: str) -> list[int]:
+    """Where blocks of a section begin: one, or what somebody copied; in a fence they are an example."""
+    found, fence = [], ""
+    for at, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if mark and (not fence or fence == mark[1]):
+            fence = "" if fence else mark[1]
+        begin = _BEGIN.match(line) if not fence else None
+        if begin is not None and begin[1] == tag and begin[2] == id_:
+            found.append(at)
+    return found
+
+
+def _begin_at(lines: Sequence[str], id_: str, tag: str) -> int | None:
+    return next(iter(_begins(lines, id_, tag)), None)
 
 
 def _range(lines: Sequence[str], id_: str) -> range:
@@ -145,21 +167,23 @@ def _digest(body: str) -> str:
 
 
 def _replaced(lines: list[str], heading: int, section: Section, tag: str) -> tuple[list[str], bool]:
-    """The lines with a section's block put in; False where the user's own version was left."""
+    """The lines with a section's block put in, copies of it too; False where one is the user's own version and was left."""
     close = f"<!-- /opdev:{tag} {section.id} -->"
-    for at, line in enumerate(lines):
-        begin = _BEGIN.match(line)
-        if begin is None or begin[1] != tag or begin[2] != section.id:
-            continue
+    there = _begins(lines, section.id, tag)
+    if not there:
+        rest = lines[heading + 1 :]
+        gap = 1 if rest and not rest[0].strip() else 0
+        return [*lines[: heading + 1 + gap], *([] if gap else [""]), *_block(section, tag), "", *rest[gap:]], True
+    ours = True
+    for at in reversed(there):
+        begin = _BEGIN.match(lines[at])
         stop = next((i for i in range(at + 1, len(lines)) if lines[i].strip() == close), None)
-        if stop is None or any(_BEGIN.match(x) for x in lines[at + 1 : stop]):
-            return lines, False
-        if _digest("\n".join(lines[at + 1 : stop])) != begin[3]:
-            return lines, False
-        return [*lines[:at], *_block(section, tag), *lines[stop + 1 :]], True
-    rest = lines[heading + 1 :]
-    gap = 1 if rest and not rest[0].strip() else 0
-    return [*lines[: heading + 1 + gap], *([] if gap else [""]), *_block(section, tag), "", *rest[gap:]], True
+        broken = stop is None or any(_BEGIN.match(x) for x in lines[at + 1 : stop])
+        if broken or begin is None or _digest("\n".join(lines[at + 1 : stop])) != begin[3]:
+            ours = False
+        elif stop is not None:
+            lines = [*lines[:at], *_block(section, tag), *lines[stop + 1 :]]
+    return lines, ours
 
 
 def intact(data: bytes) -> list[tuple[int, int]]:
