@@ -136,3 +136,20 @@ def test_it_goes_with_files_on_disk_only(operator, capsys):
     assert main(["--import-check", "--stdin-filename", "custom/add/add_impl.py"]) == 2
     assert "--import-check" in capsys.readouterr().err
     assert os.listdir(operator)
+
+
+def test_what_is_meant_is_silenced_at_its_line_or_by_configuration(operator, capsys, tmp_path):
+    said = TEST.replace("import json", "import jsn_of_nobody  # opdev: ignore[import-fails] 有意如此")
+    (operator / "test_add.py").write_text(said, encoding="utf-8")
+    assert checked(capsys, "--import-check")[1] == []
+    assert [f["name"] for f in checked(capsys, "--import-check", "--ignore-suppressions")[1]] == ["import-fails"]
+    # Without the flag nothing has looked, so nothing says that the comment is of no use.
+    main(["--isolated", "--no-cache", "--format", "json", "custom"])
+    assert [f["name"] for f in json.loads(capsys.readouterr().out) if "suppression" in f["name"]] == []
+
+    (operator / "test_add.py").write_text(TEST.replace("import json", "import jsn_of_nobody"), encoding="utf-8")
+    assert checked(capsys, "--import-check", "--ignore", "import-fails")[1] == []
+    (tmp_path / "opdev.toml").write_text('[severity]\nimport-fails = "warning"\n', encoding="utf-8")
+    status = main(["--no-cache", "--import-check", "--select", "import-fails", "--format", "json", "custom"])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (status, found["severity"], found["id"], found["doc"]) == (1, "warning", "OP904", "opdev-rule:import-fails")

@@ -237,9 +237,7 @@ def _write(command: Command, records: list[Record], run: Run, session: Session, 
     from opdev.atomic import write_bytes
 
     rules = {rule.name: rule for config in session.configs.seen for rule in config.rules}
-    from opdev.lint.importing import IMPORT_FAILS
-
-    texts = Texts({**rules_by_name(rules.values()), IMPORT_FAILS.name: IMPORT_FAILS}, lang)
+    texts = Texts(rules_by_name(rules.values()), lang)
     run.frames = not command.args.no_frames
     for name, file in command.outputs:
         write_bytes(os.path.abspath(file), writer(name)(records, texts, run).encode("utf-8", "backslashreplace"))

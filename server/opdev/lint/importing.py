@@ -20,9 +20,10 @@ from typing import Any
 from opdev.lint.collect import Found
 from opdev.lint.record import Record, place_of
 from opdev.lint.session import Session
-from opdev.rules.engine import BUILTIN
-from opdev.rules.model import Rule
+from opdev.rules.selection import Active, activate
+from opdev.rules.suppress import find as suppressions
 from opdev.source import Source
+from opdev.syntax.file import File
 
 SECONDS = 60.0
 _KINDS = frozenset({"pypto-test", "pypto-impl", "pypto-golden"})
@@ -49,33 +50,8 @@ except BaseException as error:
 with open(answer, 'w', encoding='utf-8') as stream:
     json.dump(said, stream)
 """
-IMPORT_FAILS = Rule(
-    id="OP904",
-    name="import-fails",
-    severity="error",
-    kinds=frozenset(),
-    languages=frozenset(),
-    messages={
-        "default": {
-            "zh": "导入在这一行失败（{error}）：交付的文件跑不起来，测试一个用例都不会执行",
-            "en": "importing the file fails at this line ({error}): as delivered it does not run, and no case of its test would",
-        },
-        "missing": {
-            "zh": "导入在这一行失败：没有模块 {module}；交付的文件跑不起来，测试一个用例都不会执行",
-            "en": "importing the file fails at this line: there is no module {module}; as delivered it does not run, and no case of its test would",
-        },
-        "timeout": {
-            "zh": "导入 {seconds} 秒还没有完成，已中止：模块顶层有不会结束的工作",
-            "en": "importing the file took more than {seconds} s and was stopped: something at its top level does not end",
-        },
-        "died": {
-            "zh": "导入时进程异常结束（{how}）：交付的文件跑不起来",
-            "en": "the process that imported the file died ({how}): as delivered it does not run",
-        },
-    },
-    summary={"zh": "文件不能导入", "en": "A file cannot be imported"},
-    check=BUILTIN,
-)
+NAME = "import-fails"
+"""The rule whose page says what is told here."""
 
 
 def check(
@@ -87,7 +63,8 @@ def check(
         if source is None:
             continue
         file = session.file(source)
-        if file is None or not _KINDS & file.kind.names:
+        active = _active(file, session) if file is not None else None
+        if file is None or active is None:
             continue
         root = file.place.root or os.path.dirname(found.path)
         key, line, args = _imported(found.path, root, python, seconds)
@@ -95,11 +72,30 @@ def check(
             yield session.shown(found.path), str(args["module"])
         elif key:
             start, end = _line(source, line)
+            if not session.options.ignore_suppressions and _is_silenced(file, active, start):
+                continue
             yield Record(
-                at=place_of(source, start, end, session.shown(found.path)), rule=IMPORT_FAILS.name, severity="error", key=key,
+                at=place_of(source, start, end, session.shown(found.path)), rule=NAME, severity=active.severity, key=key,
                 args=args, kind=min(_KINDS & file.kind.names), operator=file.place.operator,
                 frame=(source.line_bytes(line - 1).decode("utf-8", "replace")[:400],),
             )  # fmt: skip
+
+
+def _active(file: File, session: Session) -> Active | None:
+    """The rule as the file's configuration has it; None where that leaves it out."""
+    selection = session.configs.for_path(file.path).selection_for(file.path)
+    rule = next((r for r in selection.rules if r.name == NAME), None)
+    if rule is None or not _KINDS & file.kind.names:
+        return None
+    return activate(rule, file.place.profile, selection.severity.get(NAME), asked=NAME in selection.asked)
+
+
+def _is_silenced(file: File, active: Active, start: int) -> bool:
+    """Whether the file itself says that what is told at a byte is meant to be so."""
+    if b"opdev:" not in file.data:
+        return False
+    line = file.source.line_of(start)
+    return suppressions(file).covering(active.rule, line, line) is not None
 
 
 def _source(path: str) -> Source | None:

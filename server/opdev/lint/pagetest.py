@@ -105,9 +105,12 @@ def _verdict(text: str) -> Verdict:
 
 def _weaknesses(page: Page) -> Iterator[tuple[int, str]]:
     roles = [e.role for e in page.examples]
-    if "bad" not in roles:
+    if page.rule.apart:
+        if roles:
+            yield page.examples[0].line, "opdev itself says it, whatever a file holds: an example cannot show it"
+    elif "bad" not in roles:
         yield 1, "no bad example: the page does not show what it finds"
-    if "good" not in roles:
+    if "good" not in roles and not page.rule.apart:
         yield 1, "no good example: nothing shows what it leaves alone"
     if page.rule.fix and "fixed" not in roles:
         yield 1, "the rule has a fix and no `fixed` example shows it"

@@ -24,6 +24,9 @@ from opdev.source import Source
 SOURCE = "opdev"
 MOST = 1000
 """Diagnostics a file; an editor chokes on more, and nobody reads them."""
+TOO_MANY = "too-many-findings"
+UNUSABLE = "unusable-config"
+"""What the server says itself, not of a rule's finding."""
 
 _SEVERITY = {"error": 1, "warning": 2, "info": 3, "hint": 4}
 _TAGS = {"unnecessary": 1, "deprecated": 2}
@@ -41,9 +44,13 @@ class Style:
 
     def can(self, feature: str) -> bool:
         """Whether diagnostics may carry a feature, pushed or pulled."""
-        return self.client.can(f"textDocument.publishDiagnostics.{feature}") or self.client.can(
-            f"textDocument.diagnostic.{feature}"
-        )
+        return supports(self.client, feature)
+
+
+def supports(client: Client, feature: str) -> bool:
+    """Whether a client takes a feature of diagnostics, pushed or pulled."""
+    kinds = ("publishDiagnostics", "diagnostic")
+    return any(client.can(f"textDocument.{kind}.{feature}") for kind in kinds)
 
 
 def render(findings: Iterable[Finding], uri: str, lang: Lang, style: Style) -> list[dict[str, Any]]:
@@ -57,7 +64,7 @@ def render(findings: Iterable[Finding], uri: str, lang: Lang, style: Style) -> l
             "zh": f"本文件共有 {len(listed)} 个问题，编辑器只显示前 {MOST} 个；用 opdev-lint 查看全部",
             "en": f"this file has {len(listed)} findings and the editor shows the first {MOST}; opdev-lint shows all",
         }
-        shown.append({"range": _at(0), "severity": 3, "source": SOURCE, "code": "too-many", "message": text[lang]})
+        shown.append({"range": _at(0), "severity": 3, **_own(TOO_MANY, text[lang], style.client)})
     return shown
 
 
@@ -122,19 +129,22 @@ def _page_uri(page: str) -> str:
     return to_uri((store.rules_folder() / page).as_posix())
 
 
-def of_problem(problem: Problem, lang: Lang) -> dict[str, Any]:
+def of_problem(problem: Problem, lang: Lang, client: Client) -> dict[str, Any]:
     """The diagnostic for a configuration that cannot be used."""
     effect = {
         "zh": "；改好之前沿用上一次可用的配置",
         "en": "; until this is mended the last configuration that worked applies",
     }
-    return {
-        "range": _at(max(problem.line - 1, 0), 1 << 16),
-        "severity": 1,
-        "code": "config",
-        "source": SOURCE,
-        "message": problem.text + effect[lang],
-    }
+    where = _at(max(problem.line - 1, 0), 1 << 16)
+    return {"range": where, "severity": 1, **_own(UNUSABLE, problem.text + effect[lang], client)}
+
+
+def _own(name: str, message: str, client: Client) -> dict[str, Any]:
+    """What the server says itself: it has a page like any rule, which may be the one that cannot be read."""
+    made: dict[str, Any] = {"code": name, "source": SOURCE, "message": message}
+    if supports(client, "codeDescriptionSupport"):
+        made["codeDescription"] = {"href": _page_uri(f"opdev/{name}.md")}
+    return made
 
 
 def _at(line: int, column: int = 0) -> dict[str, dict[str, int]]:

@@ -318,7 +318,7 @@ class Session:
         listed = [*items, *self.runs.items(path)]
         problem = self.rulebook.problems.get(path)
         if problem is not None:
-            listed.insert(0, diagnostics.of_problem(problem, self.lang_of("auto")))
+            listed.insert(0, diagnostics.of_problem(problem, self.lang_of("auto"), self.client))
         params: dict[str, Any] = {"uri": uri, "diagnostics": listed}
         if version is not None and self.client.can("textDocument.publishDiagnostics.versionSupport"):
             params["version"] = version

@@ -193,7 +193,8 @@ class Linter:
         found = suppress.find(file)
         kept: list[Finding] = []
         for finding in findings:
-            if found.covering(finding.rule, *_lines(file, finding)) is None:
+            # That a rule failed is never silenced: what it would have found is not known.
+            if finding.rule is INTERNAL_ERROR or found.covering(finding.rule, *_lines(file, finding)) is None:
                 kept.append(finding)
             else:
                 result.suppressed += 1
@@ -354,7 +355,10 @@ INTERNAL_ERROR = Rule(
     },
     summary={"zh": "规则运行出错", "en": "A rule failed"},
     check=BUILTIN,
+    page="opdev/internal-error.md",
+    tags=("apart",),
 )
+"""Here as well as on its page: it has to be told even where the pages cannot be read."""
 
 
 @cache

@@ -122,6 +122,11 @@ class Rule:
         return "alone" in self.tags
 
     @property
+    def apart(self) -> bool:
+        """Whether opdev itself says it, outside the run of rules over a file (tag ``apart``): no plan has it."""
+        return "apart" in self.tags
+
+    @property
     def off_by_default(self) -> bool:
         """Whether the rule only runs where the user asks for it (``profiles: {default: off}``)."""
         return self.profiles.get("default") == "off"

@@ -113,7 +113,7 @@ class Selection:
 
     def _active(self, kinds: frozenset[str], language: str | None, profile: str) -> Iterable[Active]:
         for rule in self.rules:
-            if language in rule.languages and not kinds.isdisjoint(rule.kinds):
+            if not rule.apart and language in rule.languages and not kinds.isdisjoint(rule.kinds):
                 active = activate(rule, profile, self.severity.get(rule.name), asked=rule.name in self.asked)
                 if active is not None:
                     yield active

@@ -27,7 +27,7 @@ from opdev.pypto.states import Workflow
 from opdev.rules.engine import Linter
 from opdev.rules.model import Finding, Lang
 from opdev.syntax.file import File
-from opdev.workflow.rows import MISSING, ROWS, base
+from opdev.workflow.rows import ABSENT, MISSING, ROWS, base
 
 Status = Literal["PASS", "FAIL", "WARN", "INFO", "SKIP"]
 _STATUS: dict[str, Status] = {"error": "FAIL", "warning": "WARN", "info": "INFO", "hint": "INFO"}
@@ -143,7 +143,7 @@ def _absent(evidence: PyptoEvidence, rows: set[str], stage: int | None, lang: La
             text = f"没有 {'、'.join(missing)}" if lang == "zh" else f"there is no {', '.join(missing)}"
             hint = f"写出 {'、'.join(missing)}" if lang == "zh" else f"write {', '.join(missing)}"
             # A golden that is not there is worse than one that does not import, which is all the row means elsewhere.
-            yield Found(row, "S1", "FAIL", text, missing[0], 0, at.dimension, at.effort, "missing-file", hint)
+            yield Found(row, "S1", "FAIL", text, missing[0], 0, at.dimension, at.effort, ABSENT[row], hint)
 
 
 def _left_out() -> frozenset[str]:

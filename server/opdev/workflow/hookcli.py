@@ -179,7 +179,9 @@ def _judged(parser: argparse.ArgumentParser, args: argparse.Namespace, root: str
         judged = rows_judged(evidence, rows, lang, stage, only=mine)
         if not any(f.language == "python" and mine(f) for f in evidence.files.values()):
             text = say("compat-no-files", lang, n=number)
-            judged.found.insert(0, Found("FILES", "S1", "FAIL", text, "modules/", 0, "D2", "E2", "missing-file", text))
+            judged.found.insert(
+                0, Found("OL44", "S1", "FAIL", text, "modules/", 0, "D2", "E2", "missing-phase-files", text)
+            )
         return judged
     return stage_judged(evidence, stage, lang)
 

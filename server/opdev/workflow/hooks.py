@@ -152,7 +152,9 @@ def _evidence(asked: Asked, root: str) -> tuple[PyptoEvidence | None, list[Found
     except (ConfigError, PageError) as error:
         text = say("bad-config", asked.lang, why=error)
         return None, [
-            Found("CONFIG", "S0", "FAIL", text, "", 0, "SYSTEM", "E1", "config", say("hook-config", asked.lang))
+            Found(
+                "CONFIG", "S0", "FAIL", text, "", 0, "SYSTEM", "E1", "unusable-config", say("hook-config", asked.lang)
+            )
         ]
 
 
@@ -176,6 +178,7 @@ def _post_edit(asked: Asked) -> Answer:
             say("hook-frozen", asked.lang),
             "SPEC.md",
             1,
+            name="edited-frozen-spec",
             hint=say("hook-rollback", asked.lang),
         )
         return Answer(_blocked(asked, [frozen], [frozen]))
@@ -260,7 +263,18 @@ def _stop(asked: Asked) -> Answer:
     if evidence.state_fault is not None:
         text = evidence.state_fault.text[asked.lang]
         broken = [
-            Found("OL24", "S1", "FAIL", text, NAME, 1, "D2", "E1", "state-file", say("hook-mend-state", asked.lang))
+            Found(
+                "OL24",
+                "S1",
+                "FAIL",
+                text,
+                NAME,
+                1,
+                "D2",
+                "E1",
+                "invalid-pypto-state",
+                say("hook-mend-state", asked.lang),
+            )
         ]
         return Answer(_blocked(asked, broken, broken), 2)
     stage = _stage(evidence)

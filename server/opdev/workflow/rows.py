@@ -82,6 +82,11 @@ MISSING: dict[str, tuple[tuple[str, ...], frozenset[int]]] = {
     "OL59": (("GOLDEN_PERF_REPORT.md",), frozenset({2})),
 }
 """Rows that fail by a file that is not there; a rule, which looks at a file, cannot say so."""
+ABSENT = {
+    "OL09": "incomplete-spec", "OL10": "incomplete-api-report", "OL11": "unusable-golden", "OL12": "incomplete-pypto-design",
+    "OL13": "missing-pypto-deliverable", "OL59": "perf-report-without-table",
+}  # fmt: skip
+"""The rule whose page says what such a file has to hold."""
 LAST = 7
 
 
