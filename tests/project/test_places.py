@@ -11,7 +11,7 @@ DISK = {
     "/home/me/ops/put/docs/design.md", "/home/me/ag/CMakeLists.txt", "/home/me/ag/src/ag_kernel.cpp",
     "/g/ops/ApplyAdamWV2/apply_adam_wv2_impl.py", "/g/ops/ApplyAdamWV2/docs/SPEC.md", "/g/ops/lone/lone_impl.py",
     "/g/ops/rope/src/rope_impl.py", "/g/ops/rope/golden/rope_golden.py", "/g/kept/.orchestrator_state.json",
-    "/home/me/custom/gelu/gelu_impl.py",
+    "/home/me/custom/gelu/gelu_impl.py", "/o/include/shmem_api.h", "/o/version.info",
 }  # fmt: skip
 
 
@@ -25,6 +25,7 @@ DISK = {
         ("/s/examples/made/src/main.cpp", "custom-ops", "made", "src/main.cpp"),
         ("/s/src/host/init.cpp", "in-tree", None, "src/host/init.cpp"),
         ("/s/CMakeLists.txt", "in-tree", None, "CMakeLists.txt"),
+        ("/o/include/internal/device/sync.h", "in-tree", None, "include/internal/device/sync.h"),
         ("/s/.agents/skills/x.md", "skill-text", None, ".agents/skills/x.md"),
         ("/p/framework/a.cpp", "pypto-tree", None, "framework/a.cpp"),
         ("/p/examples/01/a.py", "pypto-tree", None, "examples/01/a.py"),

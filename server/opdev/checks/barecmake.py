@@ -28,7 +28,7 @@ def bare_cmake(context: Context) -> Iterator[Hit]:
     """``cmake -S . -B build`` and its like where ``custom-ops/scripts/build.sh`` should be called."""
     if "wrapper-script" in context.kinds or introduced_as_wrong(context):
         return
-    if context.place.operator is None and "custom-ops" not in context.file.path.split("/"):
+    if "custom-ops" not in context.file.path.split("/") and not _is_of_shmem(context):
         return
     if context.file.language == "python":
         if b"cmake" not in context.data and b"CMAKE" not in context.data:
@@ -40,6 +40,12 @@ def bare_cmake(context: Context) -> Iterator[Hit]:
     for hit in (*_configured(context, context), *_said_by_shell(context)):
         if not ("docs-fence" in context.kinds and marked_as_wrong(context, hit.start)):
             yield hit
+
+
+def _is_of_shmem(context: Context) -> bool:
+    """Whether a file of an operator elsewhere speaks of SHMEM: others have no such entry point."""
+    host = context.file.region.host if context.file.region is not None else context.file
+    return context.place.operator is not None and b"shmem" in host.data.lower()
 
 
 def _configured(view: View, context: Context, *, fixable: bool = True) -> Iterator[Hit]:

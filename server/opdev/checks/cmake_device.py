@@ -13,6 +13,8 @@ from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cmake
 
 _FATOBJ = "--cce-fatobj-link"
+_OWN_LANGUAGE = ".asc"
+"""Sources for which CMake has a language of its own, which links what it compiles."""
 _NEEDED = ("shmem", "ascendcl", "runtime")
 _ARCH = re.compile(rb"--(?:npu-arch|cce-aicore-arch)=(?P<arch>[A-Za-z][\w-]*)")
 _ARCHES = re.compile(r"dav-(?:c220|c310)(?:-vec|-cube)?|dav-2201|dav-3510")
@@ -49,9 +51,13 @@ def _device_targets(context: Context) -> Iterator[Target]:
 
 def missing_device_link(context: Context) -> Iterator[Hit]:
     """A target with device code without the fat-object link option or a library it needs."""
+    if "custom-ops" not in context.file.path.split("/") and b"shmem" not in context.data.lower():
+        return  # An operator without SHMEM needs other libraries, and so other options.
     flags = _FATOBJ.encode() in context.code
     for target in _device_targets(context):
         name = target.command.args[0]
+        if all(s.text.endswith(_OWN_LANGUAGE) for s in target.sources if is_device_source(s.text)):
+            continue
         options = _options(context, target, "target_link_options", "add_link_options")
         if not flags and not any("$" in o for o in options):
             fix = Fix(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from opdev.checks.sync_effects import effect, event_id, hard_event, is_entry
@@ -244,10 +244,11 @@ def _waiting_loop(flow: Flow, event: str) -> tuple[Loop, Event, Event] | None:
 def unprimed_flag_loop(context: Context) -> Iterator[Hit]:
     """A ping-pong loop that waits before anybody set, or leaves what it set unwaited (SH305)."""
     for event, use in _suspects(context):
-        yield from _kept(context, event, use, "loop", _unprimed)
+        called = _is_called(context, use.function)
+        yield from _kept(context, event, use, f"loop {called}", partial(_unprimed, called=called))
 
 
-def _unprimed(context: Context, event: str, use: _Use, innocent: frozenset[str]) -> Iterator[Hit]:
+def _unprimed(context: Context, event: str, use: _Use, innocent: frozenset[str], *, called: bool) -> Iterator[Hit]:
     flow = function_flow(context.file, use.function)
     found = _waiting_loop(flow, event) if flow is not None else None
     if flow is None or found is None:
@@ -263,9 +264,17 @@ def _unprimed(context: Context, event: str, use: _Use, innocent: frozenset[str])
     fix = _prime(context, loop, event, primed=primed, drained=drained)
     args = {"event": event, "id": event_id(wait)}
     if not primed:
-        yield Hit(wait.start, wait.end, args=args, fix=fix, related=(related(last, _NOTES["loop"]),))
+        # What is called from elsewhere only, a part of a class template say, may well be primed there.
+        if called or is_entry(flow.head):
+            yield Hit(wait.start, wait.end, args=args, fix=fix, related=(related(last, _NOTES["loop"]),))
     elif is_entry(flow.head) or len(_uses(context)[event]) == 1:
         yield Hit(last.start, last.end, message="undrained", args=args, fix=fix, severity="warning")
+
+
+def _is_called(context: Context, function: Node) -> bool:
+    """Whether the file itself calls a function: who does is in sight then."""
+    name = cpp.function_name(context.file, function)
+    return bool(name) and bool(cpp.calls(Context(context.file, 0, len(context.data)), name))
 
 
 def _prime(context: Context, loop: Loop, event: str, *, primed: bool, drained: bool) -> Fix | None:

@@ -271,9 +271,14 @@ def is_exempt(view: View) -> bool:
 
 
 def is_foreign(file: File) -> bool:
-    """Whether code in a document is of the other framework named pypto, which has ``@pl.jit``, too; files of it are nobody's."""
+    """Whether code in a document is of the other framework named pypto, which has ``@pl.jit``, too; files of it are nobody's.
+
+    A document of no operator is of this one only where it, or its path, says so.
+    """
     host = file.region.host if file.region is not None else None
-    return host is not None and b"pypto.language" in host.data and b"pypto_pro" not in host.data
+    if host is None or b"pypto_pro" in host.data:
+        return False
+    return b"pypto.language" in host.data or (host.place.operator is None and "pypto_pro" not in host.path)
 
 
 def language_aliases(file: File) -> frozenset[str]:

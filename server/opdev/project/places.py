@@ -97,7 +97,9 @@ class Places:
         here = PurePosixPath(folder)
         for candidate in (here, *here.parents):
             base = str(candidate).rstrip("/")
-            if self._file(f"{base}/include/shmem.h") and self._file(f"{base}/version.info"):
+            # The second name is that of older versions.
+            headers = (f"{base}/include/shmem.h", f"{base}/include/shmem_api.h")
+            if self._file(f"{base}/version.info") and any(map(self._file, headers)):
                 return str(candidate)
             if self._file(f"{base}/python/pypto/__init__.py"):
                 return str(candidate)
