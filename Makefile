@@ -10,7 +10,7 @@ SARIF := $(VENV)/share/sarif-2.1.0.json
 SARIF_PACKAGE := @microsoft/jest-sarif@1.0.0-beta.0
 JOBS ?= 2
 CLIENT := client-vscode/node_modules/.package-lock.json
-WHEELS := client-vscode/wheels/manifest.json
+PACKS := client-vscode/packs/manifest.json
 # What our own wheel is made of.
 SHIPPED := $(shell find server rules templates commands -type f -not -path '*/__pycache__/*' -not -name '* *')
 TARGET := linux-$(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x64)
@@ -24,11 +24,11 @@ PYPTO_STAMP := $(PYPTO)/.opdev-pypto
 demo: system-demo $(VENV)/.opdev-run
 	@BIN=$(BIN) bash tests/corpus/demo.sh
 
-test: system $(STAMP) $(PYPTO_STAMP) $(SARIF) $(WHEELS) lint
+test: system $(STAMP) $(PYPTO_STAMP) $(SARIF) $(PACKS) lint
 	$(BIN)/opdev rule test
 	cd client-vscode && npm test --silent
 	bash tests/e2e/vscode/tools.sh >/dev/null
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -q
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -q -r s
 
 lint: $(STAMP) $(CLIENT)
 	$(BIN)/ruff check server tests client-vscode/tools
@@ -43,17 +43,17 @@ bench: $(STAMP)
 wheel: $(STAMP)
 	$(BIN)/python -m build --wheel --no-isolation
 
-# The VS Code extension, as users install it: for this platform with all wheels inside, and a small one for all others.
+# The VS Code extension, as users install it: for this platform with all packages inside, and a small one for all others.
 vsix: vsix-here vsix-universal
 
-vsix-here: $(CLIENT) $(WHEELS)
+vsix-here: $(CLIENT) $(PACKS)
 	cd client-vscode && npm run --silent package -- --target $(TARGET)
 
 vsix-universal: $(CLIENT)
 	cd client-vscode && npm run --silent package -- --ignoreFile .vscodeignore-universal
 
 # What the extension makes its own Python environment of. Only what changed is fetched again.
-$(WHEELS): client-vscode/tools/wheels.py pyproject.toml $(SHIPPED) | $(STAMP)
+$(PACKS): $(wildcard client-vscode/tools/*.py client-vscode/tools/*.mjs) pyproject.toml $(SHIPPED) | $(STAMP)
 	$(BIN)/python client-vscode/tools/wheels.py
 	@touch $@
 

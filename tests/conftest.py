@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from needed import programs
 
 RUN_BAD = 'IPPORT="tcp://127.0.0.1:27010"\necho "$IPPORT"\n'
 
@@ -25,6 +30,20 @@ def _cache(tmp_path_factory):
     patch.setenv("LANG", "C.UTF-8")
     yield
     patch.undo()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture: the programs that a test starts (``needed.needs``)."""
+    for mark in item.iter_markers("needs"):
+        programs(*mark.args)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if reason := os.environ.get("OPDEV_NO_CONTAINERS"):
+        terminalreporter.write_line(
+            f"CONTAINERS WERE NOT TESTED (OPDEV_NO_CONTAINERS): {reason}", yellow=True, bold=True
+        )
 
 
 @pytest.fixture

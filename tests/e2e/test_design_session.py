@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import needs
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parent / "corpus" / "clean"
@@ -34,7 +35,7 @@ SLIPS = [
 ]
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.skipif(NVIM is None, reason="Neovim is not installed"),
+    needs("nvim"),
     pytest.mark.skipif(sys.platform == "win32", reason="terminals as POSIX has them"),
 ]
 

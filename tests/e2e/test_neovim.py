@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import needs
 
 NVIM = shutil.which("nvim")
 HERE = Path(__file__).parent
 
-pytestmark = [pytest.mark.e2e, pytest.mark.skipif(NVIM is None, reason="Neovim is not installed")]
+pytestmark = [pytest.mark.e2e, needs("nvim")]
 
 
 def edit(tmp_path, script, path):

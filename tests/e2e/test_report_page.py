@@ -9,13 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import package
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "runs"))
 
 from fakes import ANSWERED, BUILDING, PASSING, Fake
 from programs import BASELINE, CASES, MATRIX, SHMEM
 
-np = pytest.importorskip("numpy")
+np = package("numpy")
 
 pytestmark = [pytest.mark.e2e]
 CLIPPED = """() => [...document.querySelectorAll('svg text')].filter(text => {

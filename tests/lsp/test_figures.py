@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from needed import package
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -17,7 +18,7 @@ from operators import make, until
 import opdev.lsp
 from opdev.perf.document import schema
 
-np = pytest.importorskip("numpy")
+np = package("numpy")
 
 SCHEMA = json.loads((Path(opdev.lsp.__file__).parent / "protocol.schema.json").read_text(encoding="utf-8"))
 PAYLOAD = 8192.0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from needed import package
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -664,7 +665,7 @@ def changed(client, where, path, version, old, new):
 
 
 def test_a_real_operator_on_the_stand_in(edit, tmp_path):
-    pytest.importorskip("numpy")
+    package("numpy")
     repo = tmp_path / "仓 repo"
     for folder in ("include", "src"):
         (repo / folder).mkdir(parents=True)

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import jsonschema
 import pytest
 from building import DESIGN, EVIDENCE, pro4, state, write
 
@@ -206,7 +207,6 @@ def test_the_name_is_the_files_where_the_folder_is_written_in_camel_case(tmp_pat
 
 
 def test_the_json_is_what_the_schema_says(capsys, demo):
-    jsonschema = pytest.importorskip("jsonschema")
     _, _, found = gate(capsys, demo, 3)
     jsonschema.validate(found, schema.gate())
     _, out, _ = run(capsys, "status", str(demo), "--format", "json")

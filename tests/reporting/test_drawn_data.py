@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from needed import package
 
 import opdev.lsp
 
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "perf"))
 
 from lines import baseline, launch
 
-np = pytest.importorskip("numpy")
+np = package("numpy")
 
 PAGE = (Path(opdev.lsp.__file__).parent / "PROTOCOL.md").read_text(encoding="utf-8")
 TABLE = PAGE.partition("### What panels draw\n")[2].partition("\nThe fields of")[0]

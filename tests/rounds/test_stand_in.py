@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
+from needed import needs
 from trees import described, write
 from tuned import INTAKE, Tuned, of
 
@@ -15,7 +15,7 @@ from opdev.rounds.overview import overview
 from opdev.rounds.store import Store
 from opdev.scaffold.cli import main as scaffold
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None or shutil.which("cmake") is None, reason="needs a compiler")
+pytestmark = needs("g++", "cmake")
 CASES = ("smoke_2pe_fp16", "tail_chunk_2pe_fp16")
 SIM = {"executor": "sim", "count": 4096}
 

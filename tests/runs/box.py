@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from needed import lacking
 
 import opdev
 
 INNER = "/mnt/repo"
+NO_CONTAINERS = "OPDEV_NO_CONTAINERS"
+"""Names the environment's word for leaving containers out: its value is the reason, and stands in the summary."""
 _FOLDERS = ("usr", "etc", "proc", "sys", "dev", "tmp", "run", "var/tmp", "root", "opt", "mnt")
 
 
@@ -50,7 +53,7 @@ def _engine(store: Path, state: str) -> tuple[str, ...]:
     if given:
         return tuple(given.split())
     if shutil.which("podman") is None:
-        pytest.skip("there is no podman: apt-get install podman runc, or name an engine in OPDEV_TEST_ENGINE")
+        lacking("podman", "apt-get install podman runc, or name an engine in OPDEV_TEST_ENGINE")
     runtime = ["--runtime", "runc"] if shutil.which("runc") else []
     return ("podman", "--root", f"{store}/storage", "--runroot", state, *runtime, "--storage-driver=vfs", "--cgroup-manager=cgroupfs", "--events-backend=file")  # fmt: skip
 
@@ -69,11 +72,25 @@ def _root(folder: Path) -> None:
         shutil.copytree("/etc/alternatives", folder / "etc" / "alternatives", symlinks=True)
 
 
+def _no_namespaces() -> str:
+    """What the kernel says to a process that wants namespaces of its own; empty where it gives them."""
+    flags = "0x20000 | 0x20000000 | 0x40000000"  # mount, pid, net; and user where one is not root
+    code = (
+        f"import ctypes, os, sys; flags = {flags} | (0 if os.geteuid() == 0 else 0x10000000);"
+        "libc = ctypes.CDLL(None, use_errno=True);"
+        "sys.exit(libc.unshare(flags) and 'unshare: ' + os.strerror(ctypes.get_errno()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return done.stderr.strip()[-200:] if done.returncode else ""
+
+
 @contextmanager
 def box(work: Path, cache: str) -> Iterator[Box]:
-    """A container with this Python, this package and the cache at their own paths; skips where none can be started."""
+    """A container with this Python, this package and the cache at their own paths; where none can be started CI fails."""
+    if reason := os.environ.get(NO_CONTAINERS):
+        pytest.skip(f"{NO_CONTAINERS}: {reason}")
     if not Path("/bin").is_symlink():
-        pytest.skip("the test's image needs a system whose programs all lie in /usr")
+        lacking("a system whose programs all lie in /usr", f"the test's image is made of it; {NO_CONTAINERS}=REASON leaves containers out")  # fmt: skip
     # Podman takes no longer path than 50 characters for its state.
     state = tempfile.mkdtemp(prefix="opdev-")
     engine, name = _engine(work / "store", state), f"opdev-test-{uuid.uuid4().hex[:12]}"
@@ -100,7 +117,11 @@ def box(work: Path, cache: str) -> Iterator[Box]:
     done = subprocess.run(up, capture_output=True, text=True, check=False) if made.returncode == 0 else made
     try:
         if done.returncode:
-            pytest.skip(f"no container can be started here: {done.stderr.strip()[-300:]}")
+            refused = _no_namespaces()
+            why = f"this kernel lets no container be started ({refused})" if refused else done.stderr.strip()[-300:]
+            lacking(
+                f"a container that starts ({why})", f"mend it, or say {NO_CONTAINERS}=REASON to leave containers out"
+            )
         yield Box(engine, name, folder)
     finally:
         subprocess.run([*engine, "rm", "-f", "-t", "0", name], capture_output=True, check=False)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from box import INNER, box
 from fakes import ANSWERED, BUILDING, Fake, checked, of, until
+from needed import needs, package
 from waiting import CMAKE, MAIN, RUN
 
 from opdev.runs.executors.docker import Docker
@@ -135,7 +136,7 @@ def in_pids(op):
     return all((op.root / f"in-{pe}").is_file() for pe in (0, 1))
 
 
-@pytest.mark.skipif(not (shutil.which("g++") and shutil.which("cmake")), reason="the stand-in needs g++ and cmake")
+@needs("g++", "cmake")
 class TestStandIn:
     """The stand-in in the container: built there by its compiler, run there."""
 
@@ -166,7 +167,7 @@ class TestStandIn:
         )
 
     def test_the_whole_matrix_of_an_operator_runs_inside(self, here, monkeypatch):
-        pytest.importorskip("numpy")
+        package("numpy")
         # The operator's scripts run on the Python that is mounted, whichever this machine finds first.
         monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
         repo = here.folder / "a 仓库"

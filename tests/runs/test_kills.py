@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from fakes import ANSWERED, BUILDING, Fake, checked, of, until
+from needed import needs
 from waiting import CMAKE, MAIN, RUN
 
 from opdev.cli import main
@@ -23,9 +24,7 @@ from opdev.keeping.keeper import stat_of
 from opdev.runs.process import carrying, sweep
 from opdev.runs.reader import replay
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("g++") and shutil.which("cmake")), reason="the stand-in needs g++ and cmake"
-)
+pytestmark = needs("g++", "cmake")
 
 
 @pytest.fixture(scope="module")

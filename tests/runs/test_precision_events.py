@@ -8,9 +8,10 @@ import re
 
 import pytest
 from fakes import of
+from needed import package
 from programs import CASES, MATRIX, TWO
 
-np = pytest.importorskip("numpy")
+np = package("numpy")
 
 WRITING = """
 import json, os

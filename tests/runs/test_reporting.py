@@ -6,6 +6,7 @@ import json
 import shutil
 
 import pytest
+from needed import needs
 from programs import CASES, MATRIX, SHMEM, TWO
 
 from opdev.facts.reports import case_matrix_report, correctness_report
@@ -13,7 +14,6 @@ from opdev.phases.gates import gate
 from opdev.runs.preparing import prepare
 from opdev.runs.target import look
 from opdev.scaffold.cli import main as scaffold
-from opdev.sim.tools import MissingToolError, find_tools
 
 
 @pytest.fixture
@@ -221,11 +221,8 @@ def test_wrong_use_is_told(op):
 
 
 @pytest.mark.e2e
+@needs("g++", "cmake")
 def test_a_run_on_the_stand_in_opens_gate_4_as_simulated(tmp_path, make):
-    try:
-        find_tools()
-    except MissingToolError as error:
-        pytest.skip(f"the stand-in needs g++ and cmake: {error}")
     op = make(name="my_gather")
     intake = (op.root / "docs" / "phase0_intake.yaml").read_text()
     shutil.rmtree(op.root.parent)

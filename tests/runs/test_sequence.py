@@ -8,10 +8,11 @@ import shutil
 
 import pytest
 from fakes import of
+from needed import needs
 from test_begun import whole
 
 ANSWERS = "cann: later\nbuild_mode: custom_ops\ntorch: no\nperf: no\nperf_auto_optim: no\n"
-sim = pytest.mark.skipif(not (shutil.which("g++") and shutil.which("cmake")), reason="the stand-in needs g++ and cmake")
+sim = needs("g++", "cmake")
 
 
 def unanswered(op):

@@ -7,8 +7,9 @@ import subprocess
 import sys
 
 import pytest
+from needed import package
 
-np = pytest.importorskip("numpy")
+np = package("numpy")
 
 
 def script(made, name, *argv):

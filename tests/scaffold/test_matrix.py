@@ -6,34 +6,23 @@ kind, with transfers held back until something orders them.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import shutil
 
 import pytest
+from needed import needs, package
 
 from opdev.runs.diagnose import Watch
 from opdev.runs.execute import Outcome
 from opdev.scaffold.cli import main as scaffold
 from opdev.scaffold.options import KINDS
 from opdev.sim.cli import main as sim
-from opdev.sim.tools import MissingToolError, find_tools
 
 CASES = "tail_pe_8pe,tail_chunk_2pe,repeat_2pe"
 LINE = re.compile(r"^\[CASE\] id=(\S+) .*result=(\S+) maxae=(\S+) maxre=(\S+) .*backend=sim$", re.MULTILINE)
 
-pytestmark = [pytest.mark.e2e]
-
-
-@pytest.fixture(autouse=True)
-def _tools():
-    try:
-        find_tools()
-    except MissingToolError as error:
-        pytest.skip(f"the stand-in needs g++ and cmake: {error}")
-    if importlib.util.find_spec("numpy") is None or shutil.which("bash") is None:
-        pytest.skip("the scripts need numpy and bash")
+package("numpy")
+pytestmark = [pytest.mark.e2e, needs("g++", "cmake", "bash")]
 
 
 def matrix(root, results, capfd, *, cases=CASES):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from needed import held_by_modes
 
 from opdev.scaffold.cli import main
 
@@ -158,16 +159,17 @@ def test_an_example_is_put_into_the_trees_lists_once(tmp_path, capsys):
     assert "registered" not in out_again
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs a user whom modes stop")
-def test_a_folder_that_cannot_be_written_is_said(tmp_path, capsys):
+def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     tmp_path.chmod(0o500)
+    argv = held_by_modes(sys.executable, "-m", "opdev.cli", "new", "op", *BASE, "--dir", str(tmp_path))
     try:
-        status, _, err = run(capsys, "op", *BASE, "--dir", str(tmp_path))
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
     finally:
         tmp_path.chmod(0o700)
 
-    assert status == 1
-    assert str(Path(tmp_path, "custom-ops")) in err
+    assert done.returncode == 1
+    assert str(Path(tmp_path, "custom-ops")) in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_written_whole_is_not_written(tmp_path, capsys):

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 import yaml
+from needed import needs
 
 from opdev.kinds import Place, classify
 from opdev.lint.collect import collect
@@ -86,7 +87,7 @@ def test_every_language_reads_its_files(made):
             json.loads(text)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@needs("bash")
 def test_bash_reads_the_scripts(made):
     for path in sorted(p for p in made.base.rglob("*.sh") if ".opdev" not in p.parts):
         done = subprocess.run(["bash", "-n", str(path)], capture_output=True, text=True, check=False)

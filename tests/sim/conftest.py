@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from needed import lacking
 
 from opdev.sim.root import digest, sim_cache
 from opdev.sim.root import root as make_root
@@ -104,7 +105,7 @@ def sim_root():
     try:
         tools = find_tools()
     except MissingToolError as error:
-        pytest.skip(f"the stand-in cannot be built here: {error}")
+        lacking(f"the stand-in cannot be built here ({error}): something", "apt-get install g++ cmake")
     with alone():
         return make_root(tools)
 

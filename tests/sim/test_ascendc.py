@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from needed import package
 
-np = pytest.importorskip("numpy")
+np = package("numpy")
 
 HERE = Path(__file__).parent / "ascendc"
 # What the faulty form says, and on which text of the source line.

@@ -12,8 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
+from needed import package
 
-pytest.importorskip("numpy")
+package("numpy")
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "clean" / "custom-ops"
 
