@@ -25,6 +25,11 @@ def unprefixed_public_name(context: Context) -> Iterator[Hit]:
     place = context.place
     if place.shmem_repo is None or place.root is not None or not place.relative.startswith("include/"):
         return
+    if b"aclshmem" not in context.data.lower():
+        # Older versions say shmem where today's say aclshmem.
+        hits = (*_macros(context), *_types(context))
+        yield from (hit for hit in hits if not context.data[hit.start : hit.end].lower().startswith(b"shmem"))
+        return
     yield from _macros(context)
     yield from _types(context)
 
