@@ -74,6 +74,7 @@ KEYS: Mapping[str, Key] = {
                 "keep-runs": {"type": "integer", "minimum": 0},
                 "keep-days": {"type": "number", "minimum": 0},
                 "keep-megabytes": {"type": "integer", "minimum": 0},
+                "case-megabytes": {"type": "integer", "minimum": 0},
                 "rounds-megabytes": {"type": "integer", "minimum": 1},
                 "external": {"type": "object", "additionalProperties": _WORDS},
                 "external-timeout": {"type": "number", "minimum": 0},

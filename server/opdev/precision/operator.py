@@ -42,13 +42,14 @@ class Layout:
 
 
 def judge_operator(
-    root: str, *, data: str | None = None, output: str | None = None, torch_output: str | None = None, ask: Ask | None = None
+    root: str, *, data: str | None = None, output: str | None = None, torch_output: str | None = None, ask: Ask | None = None,
+    backend: str | None = None,
 ) -> Report:  # fmt: skip
     """Judge an operator's last outputs.
 
     ``root`` is its folder.  ``data`` and ``output`` name other folders than the newest; ``torch_output`` is a folder of
-    files called as the outputs are, for the second pass.  ``ask`` says what the operator's files do not.  PrecisionError
-    where there is nothing to judge.
+    files called as the outputs are, for the second pass.  ``ask`` says what the operator's files do not, ``backend`` where
+    the outputs are from if the caller knows.  PrecisionError where there is nothing to judge.
     """
     root = os.path.abspath(root).replace("\\", "/")
     found = layout(root, data, output)
@@ -62,7 +63,9 @@ def judge_operator(
     pairs = [_dated(pair) for pair in layouts.folders(found.output, found.data, reference, found.pes)]
     pairs = typed(pairs, found.config, basis)
     name = root.rsplit("/", 1)[-1]
-    return judge_pairs(pairs, basis.ask, operator=name, root=root, backend=_backend(root, found), notes=notes)
+    return judge_pairs(
+        pairs, basis.ask, operator=name, root=root, backend=backend or _backend(root, found), notes=notes
+    )
 
 
 def root_of(folder: str) -> str:

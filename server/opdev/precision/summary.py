@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from opdev.precision.model import Both, Report
+from opdev.precision.model import Both, Report, Result
 from opdev.precision.texts import PrecisionError, both
 
 _SLACK = 1.0
@@ -25,17 +25,27 @@ _LONGEST = 200_000
 
 def summary(root: str, since: float) -> dict[str, Any]:
     """``document`` and ``why``; one of them is null."""
+    return told(root, since)
+
+
+def told(
+    root: str, since: float = 0.0, *, data: str | None = None, output: str | None = None, backend: str | None = None,
+    whole: bool = True,
+) -> dict[str, Any]:  # fmt: skip
+    """The same of the outputs in ``output`` for the data in ``data``; without ``whole`` no heat map of what passes."""
     try:
         from opdev.precision.operator import judge_operator
     except ImportError as error:
         return _none(both("no-numpy", why=error))
     try:
-        report = judge_operator(root)
+        report = judge_operator(root, data=data, output=output, backend=backend)
     except PrecisionError as error:
         return _none(error.text)
     older = next((r.output for r in report.results if _older(r.output, since)), None)
     if older is not None:
         return _none(both("s-older", path=older))
+    if not whole:
+        report = replace(report, results=tuple(_plain(r) if r.verdict == "pass" else r for r in report.results))
     return {"document": asdict(_bounded(report)), "why": None}
 
 
@@ -49,7 +59,11 @@ def _older(path: str, since: float) -> bool:
 def _bounded(report: Report) -> Report:
     if len(json.dumps(asdict(report))) <= _LONGEST:
         return report
-    return replace(report, results=tuple(replace(r, heat=None, worst_tiles=()) for r in report.results))
+    return replace(report, results=tuple(map(_plain, report.results)))
+
+
+def _plain(result: Result) -> Result:
+    return replace(result, heat=None, worst_tiles=())
 
 
 def _none(why: Both) -> dict[str, Any]:

@@ -179,6 +179,9 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     # After a run
     "s-older": ("{path} 比这次运行旧：这次没有写它，没有判断", "{path} is older than this run, which did not write it: not judged"),
     "s-more": ("（还有 {count} 个输出）", "({count} more outputs)"),
+    "s-case": ("{passed}/{all} 个输出通过，MaxAE {abs}，MaxRE {rel}", "{passed} of {all} outputs, MaxAE {abs}, MaxRE {rel}"),
+    "s-first": ("首个在 {place}：实际 {actual}，应为 {expected}", "the first at {place}: {actual} instead of {expected}"),
+    "s-and": ("；", "; "),
     # Text output
     "t-standard": ("标准", "standard"),
     "t-limits": ("限值", "limits"),

@@ -1,8 +1,8 @@
 """What the precision engine says of the outputs that a matrix left, told beside what the operator's own checker said.
 
-The outputs of one case are there when a matrix ends: each writes over those of the one before.  They are judged by a
-process of its own within a bounded time; where there are none, or they are older than the matrix, that is told, and no
-verdict.
+Each case was judged as it ended (``percase``); what is left at the end is what the last of them wrote, as ``opdev precision``
+finds it.  It is judged by a process of its own within a bounded time; where there is nothing, or it is older than the matrix,
+that is told, and no verdict.  How many of the cases were judged is told with it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from opdev import ourselves
 from opdev.phases.model import both
 from opdev.rules.model import Text
 from opdev.runs.execute import Command, Outcome, Stop, execute
+from opdev.runs.percase import agrees
 from opdev.runs.reader import replay
 from opdev.runs.store import Run
 
@@ -29,18 +30,19 @@ def judged(folder: str, root: str, stop: Stop) -> dict[str, Any] | None:
     last = _last(Run(os.path.basename(folder), folder))
     if last is None or stop.asked:
         return None
-    task, since, case, said = last
+    task, since, case, said, cases = last
     found = _summary(root, since, stop)
     document = found["document"]
     verdict = document["verdict"] if document is not None else None
-    agrees = None if said not in ("PASS", "FAIL") or verdict not in ("pass", "fail") else (said == "PASS") == (verdict == "pass")  # fmt: skip
-    return {"task": task, "case": case, "said": said, "agrees": agrees, **found}
+    more = {"cases": cases} if cases is not None else {}
+    return {"task": task, "case": case, "said": said, "agrees": agrees(said, verdict), **found, **more}
 
 
-def _last(run: Run) -> tuple[str, float, str | None, str | None] | None:
-    """(task, when it began, its last case, what was said of that) of the last matrix of a run."""
+def _last(run: Run) -> tuple[str, float, str | None, str | None, dict[str, Any] | None] | None:
+    """(task, when it began, its last case, what was said of that, what was judged of all) of the last matrix of a run."""
     begun: dict[str, float] = {}
     cases: dict[str, tuple[str | None, str | None]] = {}
+    judged: dict[str, dict[str, str | None]] = {}
     task = None
     for event in replay(run):
         name = event.get("task")
@@ -50,11 +52,21 @@ def _last(run: Run) -> tuple[str, float, str | None, str | None] | None:
             begun[name] = event["time"]
         elif event["type"] == "case":
             cases[name] = event.get("case"), event.get("verdict")
+        elif event["type"] == "case-precision":
+            judged.setdefault(name, {})[event["case"]] = event["verdict"]
         elif event["type"] == "step-ended" and event.get("step") == "matrix":
             task = name
     if task is None or task not in begun:
         return None
-    return task, begun[task], *cases.get(task, (None, None))
+    case, said = cases.get(task, (None, None))
+    return task, begun[task], case, said, counted(judged[task]) if task in judged else None
+
+
+def counted(verdicts: Mapping[str, str | None]) -> dict[str, Any]:
+    """How many cases there are, how many pass and fail, and those that were not judged."""
+    every = list(verdicts.values())
+    unjudged = [name for name, verdict in verdicts.items() if verdict not in ("pass", "fail")]
+    return {"total": len(every), "passed": every.count("pass"), "failed": every.count("fail"), "unjudged": unjudged}
 
 
 def _summary(root: str, since: float, stop: Stop) -> dict[str, Any]:

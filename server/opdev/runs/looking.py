@@ -18,7 +18,7 @@ from opdev.runs.store import Run
 from opdev.runs.texts import say, state
 
 _KEPT = (
-    "run-started", "phase-started", "phase-ended", "phase-skipped", "prepared", "note", "step-ended", "diagnosis", "precision-summary", "perf-summary", "gate", "round", "manual", "run-ended",
+    "run-started", "phase-started", "phase-ended", "phase-skipped", "prepared", "note", "step-ended", "diagnosis", "case-precision", "precision-summary", "perf-summary", "gate", "round", "manual", "run-ended",
 )  # fmt: skip
 """What a run's summary shows of its events."""
 

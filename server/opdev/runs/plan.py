@@ -47,6 +47,8 @@ class Plan:
     """How many optimisation rounds the user allows; 0: the default or the design's."""
     rounds_bytes: int = 64_000_000
     """How much a snapshot of a round may take."""
+    case_bytes: int = 1_000_000_000
+    """How much of the outputs of cases may wait to be judged, and of those that are wrong be kept with the run."""
     workflow: str = ""
     """That of a PyPTO operator; empty for SHMEM's."""
     cases: tuple[str, ...] = ()

@@ -9,7 +9,8 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from opdev.phases.model import both
 from opdev.runs.diagnose import Watch
@@ -24,10 +25,16 @@ _CASE = re.compile(rb"^[^\n]*\[CASE\][^\n]*\n?", re.M)
 
 
 class Recording:
-    """The output of one step (``task``).  ``counts`` says what was seen: ``check:PASS``, ``case:FAIL``, ``perf`` …"""
+    """The output of one step (``task``).  ``counts`` says what was seen: ``check:PASS``, ``case:FAIL``, ``perf`` …
 
-    def __init__(self, events: Events, folder: str, task: str, parsers: Sequence[Parser]) -> None:
-        self.events, self.task = events, task
+    ``case`` is told each case that ended, after its event.
+    """
+
+    def __init__(
+        self, events: Events, folder: str, task: str, parsers: Sequence[Parser],
+        case: Callable[[Mapping[str, Any]], None] = lambda _: None,
+    ) -> None:  # fmt: skip
+        self.events, self.task, self._case = events, task, case
         self.logs: dict[Stream, str] = {"stdout": f"{task}.stdout.log", "stderr": f"{task}.stderr.log"}
         self.paths = {stream: f"{folder}/{name}" for stream, name in self.logs.items()}
         self.watch = Watch()
@@ -115,6 +122,9 @@ class Recording:
                 place = f"{fields['path']}:{fields['line']}:{fields['column'] or 1}: " if fields["path"] else ""
                 self.error = f"{place}error: {fields['message']}"
         self.events.extend((type_, {"task": self.task, **fields}) for type_, fields in found)
+        for type_, fields in found:
+            if type_ == "case":
+                self._case(fields)
 
     def _lost(self, parser: Parser, error: Exception) -> None:
         self._parsers.remove(parser)

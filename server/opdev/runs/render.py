@@ -8,6 +8,7 @@ from typing import Any
 
 from opdev.perf.tables import Tables
 from opdev.phases.model import said
+from opdev.precision.brief import case_lines
 from opdev.precision.brief import lines as brief
 from opdev.rules.model import Lang
 from opdev.runs.events import Event
@@ -31,7 +32,7 @@ class Renderer:
             "run-started": self._run_started, "waiting": self._waiting, "note": self._note, "phase-started": self._phase,
             "phase-skipped": self._phase_skipped, "probe": self._probe, "step-started": self._step, "step-skipped": self._step_skipped,
             "prepared": self._made, "phase-ended": self._phase_ended, "output": self._text, "diagnosis": self._diagnosis, "pause": self._pause, "step-ended": self._step_ended,
-            "manual": self._manual, "precision-summary": self._precision, "perf-summary": self._figures, "gate": self._gate, "round": self._round, "stopping": self._stopping, "run-ended": self._run_ended,
+            "manual": self._manual, "case-precision": self._case_precision, "precision-summary": self._precision, "perf-summary": self._figures, "gate": self._gate, "round": self._round, "stopping": self._stopping, "run-ended": self._run_ended,
         }  # fmt: skip
 
     def text(self, event: Event) -> str:
@@ -132,11 +133,39 @@ class Renderer:
     def _precision(self, e: Event) -> str:
         head = self._say("precision", case=e["case"] or "-")
         if e["document"] is None:
-            return f"  {head}: {self._said(e['why'])}\n"
+            return "".join(f"  {line}\n" for line in (*self._cases(e), f"{head}: {self._said(e['why'])}"))
         rows = [*brief(e["document"], self._lang)]
         if e["agrees"] is False:
             rows.append(self._paint(self._say("precision-other", said=e["said"], case=e["case"]), "blocked"))
-        return "".join(f"  {line}\n" for line in (head, *rows))
+        return "".join(f"  {line}\n" for line in (*self._cases(e), head, *rows))
+
+    def _cases(self, e: Event) -> list[str]:
+        found = e.get("cases")
+        if not found:
+            return []
+        unjudged = found["unjudged"]
+        names = (
+            f" ({', '.join(unjudged[:_MOST_CHECKS])}{' …' if len(unjudged) > _MOST_CHECKS else ''})" if unjudged else ""
+        )
+        counts = {
+            "all": found["total"],
+            "passed": found["passed"],
+            "failed": found["failed"],
+            "unjudged": len(unjudged),
+        }
+        line = self._say("precision-cases", names=names, **counts)
+        return [self._paint(line, "fail" if found["failed"] else "blocked" if unjudged else "pass")]
+
+    def _case_precision(self, e: Event) -> str:
+        head = self._say("precision-case", case=e["case"])
+        if e["document"] is None:
+            return f"  {self._paint(f'! {head}: ' + self._said(e['why']), 'blocked')}\n"
+        first, *more = case_lines(e["document"], self._lang)
+        if e["agrees"] is False:
+            more.append(self._paint(self._say("precision-other", said=e["said"], case=e["case"]), "blocked"))
+        return "".join(
+            f"  {line}\n" for line in (self._paint(f"{head}: {first}", e["verdict"]), *(f"  {line}" for line in more))
+        )
 
     def _manual(self, e: Event) -> str:
         path = e.get("brief") or e.get("context")
@@ -176,7 +205,7 @@ class Renderer:
 def probe_line(name: str, found: str, detail: str, next_: dict[str, str], lang: Lang) -> str:
     """One probe as a line."""
     mark = {"ok": "✓", "unneeded": "-"}.get(found, "✗")
-    more = f"\n      → {said(next_, lang)}" if found in ("missing", "failed") and said(next_, lang) else ""
+    more = f"\n      → {said(next_, lang)}" if found != "ok" and said(next_, lang) else ""
     return f"  {mark} {name:<14} {detail}{more}\n"
 
 

@@ -158,6 +158,7 @@ class Runner:
             grace=self.plan.grace,
             scale=self.plan.timeout_scale,
             n_pes=self.plan.pes,
+            case_bytes=self.plan.case_bytes,
             entered=lambda step: self._write(step=step),
         )
 

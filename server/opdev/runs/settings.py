@@ -101,6 +101,7 @@ def plan_of(
         max_rounds=asked.max_rounds,
         cases=asked.cases,
         rounds_bytes=limits_of(settings).bytes,
+        case_bytes=int(settings.get("case-megabytes", 1000)) * 1_000_000,
         grace=float(settings.get("grace", 5.0)),
         timeout_scale=float(settings.get("timeout-scale", 1.0)) or 1.0,
         keep=(int(settings.get("keep-runs", 50)), int(settings.get("keep-megabytes", 2000)) * 1_000_000, float(settings.get("keep-days", 30))),

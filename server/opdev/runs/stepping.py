@@ -19,6 +19,7 @@ from opdev.runs.events import Events
 from opdev.runs.execute import Outcome, Stop, execute
 from opdev.runs.executors import Executor, Job
 from opdev.runs.parsers import Where, make
+from opdev.runs.percase import FOLDER, VARIABLE, PerCase
 from opdev.runs.recording import Recording
 from opdev.runs.store import LOGS
 from opdev.runs.target import Target, look
@@ -55,6 +56,8 @@ class Stepper:
     scale: float = 1.0
     n_pes: int = 2
     count: int = 0
+    case_bytes: int = 0
+    """How much of the outputs of cases may wait to be judged and, of those that are wrong, be kept; 0: none is judged."""
     entered: Callable[[str], None] = lambda _: None
     """Told each step that begins."""
 
@@ -87,19 +90,41 @@ class Stepper:
             if step.endpoints:
                 env.update(stack.enter_context(endpoints()))
             sources = self._sources() if step.record else {}
-            job = self._job(step, env)
+            cases = self._cases(phase, step, task)
+            job = self._job(step, {**env, VARIABLE: self.executor.inward(cases.folder)} if cases is not None else env)
             command = self.executor.command(job)
             where = Where(job.cwd, self._folders(), self.executor.outward)
-            recording = Recording(self.events, f"{self.folder}/{LOGS}", task, make(step.parse, where))
+            parsers = make(step.parse, where)
+            told = cases.ended if cases is not None else lambda _: None
+            recording = Recording(self.events, f"{self.folder}/{LOGS}", task, parsers, told)
+
+            def tick() -> None:
+                recording.tick()
+                if cases is not None:
+                    cases.tick()
+
             self.events.add(
                 "step-started", phase=phase.phase, task=task, title=self._title(step), argv=self.executor.shown(job), cwd=job.cwd,
                 env=env, logs=dict(recording.logs), attempt=attempt, **({"measures": dict(step.measures)} if step.measures else {}),
             )  # fmt: skip
             self.entered(step.id)
             begun = time.time()
-            outcome = execute(command, recording.output, self.stop, recording.tick)
+            outcome = execute(command, recording.output, self.stop, tick)
             recording.close()
+            if cases is not None:
+                cases.close()
         return self._end(phase, step, task, outcome, recording, sources, begun)
+
+    def _cases(self, phase: Commands, step: Step, task: str) -> PerCase | None:
+        """Who judges the cases of a step that runs a matrix."""
+        if step.record != "matrix" or self.case_bytes <= 0:
+            return None
+        folder = f"{self.folder}/{FOLDER}/{task}"
+        os.makedirs(folder, exist_ok=True)
+        return PerCase(
+            self.events, phase.phase, task, root=self.target.root, folder=folder, backend=self.executor.backend,
+            limit=self.case_bytes, run=os.path.basename(self.folder), stop=self.stop,
+        )  # fmt: skip
 
     def _title(self, step: Step) -> Text:
         return {lang: fill(text, self.values) for lang, text in step.title.items()}

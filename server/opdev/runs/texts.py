@@ -125,6 +125,11 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "bad-pes": ("--pes 是 1 到 1024 的整数，几个用逗号隔开", "--pes is a whole number from 1 to 1024, or several with commas between"),
     "unwritable": ("{path} 不能写：{why}", "{path} cannot be written: {why}"),
     "precision": ("精度引擎（用例 {case} 留下的输出）", "precision engine (outputs that case {case} left)"),
+    "precision-case": ("精度引擎，用例 {case}", "precision engine, case {case}"),
+    "precision-cases": (
+        "精度引擎判断了 {all} 个用例：通过 {passed}，不通过 {failed}，没有判断 {unjudged}{names}",
+        "precision engine, {all} cases: {passed} pass, {failed} fail, {unjudged} not judged{names}",
+    ),
     "precision-other": (
         "算子的检查脚本对 {case} 说 {said}，与精度引擎不一致：先核对 check_result.py 的容差与判定",
         "the operator's checker said {said} of {case}, the precision engine does not: first look at tolerance and rule of check_result.py",
