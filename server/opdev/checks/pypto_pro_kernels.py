@@ -139,6 +139,18 @@ def mixed_generations(context: Context) -> Iterator[Hit]:
             note = {"zh": "这里写的是 order", "en": "here it is order"}
             related = (Related(*_span(newer.parent or newer), note),)
             yield Hit(*_span(where), "default", {"call": call.dotted}, None, None, related)
+    yield from _older_load(context, transfers)
+
+
+def _older_load(context: Context, transfers: list[py.Call]) -> Iterator[Hit]:
+    """``get_subblock_num`` beside a load with ``tile_dims=``, which had gone before it came."""
+    old = next((c.keywords["tile_dims"] for c in transfers if "load" in c.name and "tile_dims" in c.keywords), None)
+    for call in py.calls(context, "get_subblock_num") if old is not None else ():
+        if "." in call.dotted and old is not None:
+            note = {"zh": "旧版的参数名", "en": "the keyword of older versions"}
+            function = call.node.child_by_field_name("function") or call.node
+            related = (Related(*_span(old.parent or old), note),)
+            yield Hit(*_span(function), "subblock", {"call": call.dotted}, None, None, related)
 
 
 def ambiguous_index(context: Context) -> Iterator[Hit]:

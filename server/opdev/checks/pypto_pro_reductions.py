@@ -1,0 +1,77 @@
+"""Reductions of tiles in PyPTO-Pro kernels: the shape and layout of what they are written to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from opdev.checks.pypto_pro_sync import tile_names
+from opdev.facts.pypto_pro import Traced, items, pro_kernels, type_of
+from opdev.rules.context import Context
+from opdev.rules.model import Hit, Related
+from opdev.syntax import py
+from opdev.syntax.py_values import constants, evaluate
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_BY_DIM = ("sum", "argmax", "argmin", "maximum", "minimum")
+_ONLY_WITH_DIM = ("maximum", "minimum")
+_OTHER_LAYOUTS = ("ND", "NZ", "ZN", "ZZ", "NN")
+_ROWS = ("row_sum", "row_max", "row_min")
+_COLUMNS = ("col_sum", "col_max", "col_min")
+
+
+def misshaped_result(context: Context) -> Iterator[Hit]:
+    """A reduction by rows into anything but ``[rows, 1]`` in DN, one by columns into anything but ``[1, columns]``."""
+    for kernel in pro_kernels(context):
+        for call in kernel.calls(*_BY_DIM, *_ROWS, *_COLUMNS):
+            axis = _axis(call, context)
+            names = tile_names(kernel, call.args[:1]) if axis is not None and call.args else set()
+            for made in (_type(kernel, name) for name in sorted(names)):
+                if made is not None:
+                    yield from _judged(context, call, made, axis == 0)
+                    break
+
+
+def _axis(call: py.Call, context: Context) -> int | None:
+    """0 for a reduction of each row, 1 of each column; None for what reduces nothing or cannot be told."""
+    if call.name in _ROWS:
+        return 0
+    if call.name in _COLUMNS:
+        return 1
+    given = call.keywords.get("dim")
+    if given is None:
+        return None if call.name in _ONLY_WITH_DIM else 0
+    value = evaluate(context.text(given), constants(context.file))
+    return value if value in (0, 1) else None
+
+
+def _type(kernel: Traced, source: str) -> py.Call | None:
+    group = kernel.tiles.groups.get(source)
+    return type_of(kernel, group.call if group is not None else kernel.tiles.single[source])
+
+
+def _judged(context: Context, call: py.Call, made: py.Call, by_rows: bool) -> Iterator[Hit]:
+    shape = made.keywords.get("shape") or (made.args[0] if made.args else None)
+    dims = items(shape) if shape is not None and shape.type in ("list", "tuple") else []
+    if shape is None or len(dims) != 2 or any(one.type == "list_splat" for one in dims):
+        return
+    sizes = [evaluate(context.text(one), constants(context.file)) for one in dims]
+    written = made.keywords.get("layout")
+    layout = context.text(written).rpartition(".")[2] if written is not None else ""
+    note = {"zh": "结果 tile 的类型在这里", "en": "the result's type is here"}
+    related = (Related(made.start, made.end, note),)
+    args = {"call": call.dotted, "name": context.text(call.args[0]), "shape": context.text(shape)}
+    at = _span(call.args[0])
+    if by_rows and sizes[1] is not None and sizes[1] != 1:
+        yield Hit(*at, "rows", args, None, None, related)
+    elif not by_rows and sizes[0] is not None and sizes[0] != 1:
+        yield Hit(*at, "columns", args, None, None, related)
+    elif by_rows and sizes[1] == 1 and layout in _OTHER_LAYOUTS:
+        # Without any, [rows, 1] is kept as DN.
+        yield Hit(*at, "layout", {**args, "layout": layout}, None, None, related)
+
+
+def _span(node: Node) -> tuple[int, int]:
+    return node.start_byte, node.end_byte
