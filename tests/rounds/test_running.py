@@ -265,10 +265,13 @@ def test_the_gate_holds_the_report_to_what_was_decided(op):
 
 
 def test_baseline_and_shmem_are_programs_of_their_own_with_a_pause_between(op):
-    line = "echo [{tag}] pe=0 e2e_us=1 kernel_us=1 kernel_bus_bandwidth_GBps={bus} payload_bytes=4096 bus_factor=1 pid=$$\n"
+    line = (
+        "for pe in 0 1; do echo [{tag}] pe=$pe e2e_us={time} kernel_us={time} algo_bandwidth_GBps={bus} e2e_bus_bandwidth_GBps={bus}"
+        " kernel_bus_bandwidth_GBps={bus} payload_bytes=4096 bus_factor=1 {more} pid=$$; done\n"
+    )
     write(op.root, {
-        "baseline/scripts/run_baseline.sh": "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; [ $n -gt 0 ] || exit 3\n" + line.format(tag="BASELINE_PERF", bus=50),
-        "scripts/perf.sh": line.format(tag="PERF", bus=60),
+        "baseline/scripts/run_baseline.sh": "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; [ $n -gt 0 ] || exit 3\n" + line.format(tag="BASELINE_PERF", bus=50, time=4.096 / 50, more="api=HcclAllGather"),
+        "scripts/perf.sh": line.format(tag="PERF", bus=60, time=4.096 / 60, more="bandwidth_utilization_pct=214.29 peak_bandwidth_GBps=28"),
     })  # fmt: skip
     baseline, perf = (s for s in commands("6").steps if s.id in ("baseline", "perf"))
     assert perf.pause_after == ("baseline", 30)

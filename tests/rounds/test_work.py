@@ -16,7 +16,7 @@ from opdev.rounds import ledger as ledgers
 from opdev.rounds import work
 from opdev.rounds.errors import Refused
 from opdev.rounds.ledger import Ledger, Retest, interrupted
-from opdev.rounds.measured import BUS, Measured, sample
+from opdev.rounds.measured import BUS, Measured
 from opdev.rounds.overview import overview
 from opdev.rounds.store import Store
 from opdev.rounds.verdict import judge
@@ -74,18 +74,6 @@ def test_the_rule(correctness, new, old, expected):
     found = judge(correctness, new, old)
 
     assert (found.what, found.code) == expected
-
-
-def test_a_sample_is_the_slowest_latency_and_the_mean_bandwidth_of_the_largest_size():
-    lines = [
-        {BUS: 10.0, "e2e_us": 5.0, "payload_bytes": 100.0},
-        {BUS: 20.0, "e2e_us": 9.0, "payload_bytes": 100.0},
-        {BUS: 99.0, "e2e_us": 1.0, "payload_bytes": 10.0},
-        {"e2e_us": 100.0},
-    ]
-
-    assert sample(lines) == (100.0, {"e2e_us": 9.0, BUS: 15.0})
-    assert sample([{"e2e_us": 100.0}]) is None
 
 
 def test_keep(op):

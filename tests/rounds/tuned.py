@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
+from ready import ANSWERED, of
 from trees import write
 
 from opdev.runs import events, store
@@ -14,25 +15,13 @@ from opdev.runs.plan import Plan
 from opdev.runs.reader import replay
 from opdev.runs.runner import Runner
 
+__all__ = ["INTAKE", "VALIDATOR", "Tuned", "made", "of"]
 VALIDATOR = jsonschema.Draft202012Validator(events.schema())
-INTAKE = """\
-phase0_intake:
-  op_name: tuned
-  build_mode: independent_project
-  torch_required: false
-  performance_required: true
-  performance_auto_optim: true
-  cann_set_env: ""
-  cann_source_mode: session_preconfigured
-  conda_env: none
-  shmem_repo: pending
-  skills_root: none
-  askquestion_completed: [1, 2, 3, 4, 5]
-  cann_set_env_pending: false
-  docker_container: null
-  docker_workdir: null
-  docker_exec_required: false
-"""
+INTAKE = (
+    ANSWERED.format(name="tuned")
+    .replace("performance_required: false", "performance_required: true")
+    .replace("auto_optim: false", "auto_optim: true")
+)
 BUILD = """\
 here=$(cd "$(dirname "$0")/../$1" && pwd)
 grep -q broken "$here/src/main.cpp" && { echo 'src/main.cpp:1:1: error: broken'; exit 1; }
@@ -53,7 +42,12 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/src/main.cpp"
 n=$(cat "$here/data/n" 2>/dev/null || echo 0); mkdir -p "$here/data"; echo $((n + 1)) > "$here/data/n"
 for pe in 0 1; do
-  echo "[PERF] pe=$pe e2e_us=$((100000 / BUS)) kernel_us=$((90000 / BUS)) algo_bandwidth_GBps=$BUS kernel_bus_bandwidth_GBps=$((BUS + pe + n % 2)) payload_bytes=${PAYLOAD:-$2} bus_factor=1"
+  awk -v base="$BUS" -v bus=$((BUS + pe + n % 2)) -v pe=$pe -v payload="${PAYLOAD:-$2}" 'BEGIN {
+    if (base == 0) exit 1
+    time = payload / bus / 1000
+    printf "[PERF] pe=%d e2e_us=%.9g kernel_us=%.9g algo_bandwidth_GBps=%.9g e2e_bus_bandwidth_GBps=%.9g", pe, time, time, bus, bus
+    printf " kernel_bus_bandwidth_GBps=%.9g bandwidth_utilization_pct=%.9g payload_bytes=%d bus_factor=1 peak_bandwidth_GBps=28\\n", bus, bus / 28 * 100, payload
+  }' || exit 1
 done
 echo "args $*"
 """
@@ -86,7 +80,3 @@ def made(folder: Path) -> Tuned:
         "scripts/perf.sh": PERF, "../scripts/build.sh": BUILD, "../../include/x.h": "", "../../src/x.cpp": "",
     })  # fmt: skip
     return Tuned(root)
-
-
-def of(found, type_):
-    return [e for e in found if e["type"] == type_]

@@ -7,7 +7,7 @@ output the largest counts (L); of several repetitions the median, and their spre
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,15 +45,16 @@ class Measured:
         return (self.backend, self.n_pes, self.dtype, self.count)
 
     def value(self, figure: str) -> float | None:
-        """The median of a figure; None where no repetition has it."""
+        """The median of a figure, one that was measured: of an even number the slower of the middle two.  None where there is none."""
         found = [s[figure] for s in self.samples if figure in s]
-        return statistics.median(found) if found else None
+        middle = statistics.median_high if figure in LATENCIES else statistics.median_low
+        return middle(found) if found else None
 
     @property
     def spread(self) -> float:
         """How far repetitions of the deciding figure lie apart, relative to their median; 0 for a single one."""
         found = [s[BUS] for s in self.samples if BUS in s]
-        middle = statistics.median(found) if found else 0.0
+        middle = statistics.median_low(found) if found else 0.0
         return (max(found) - min(found)) / middle if middle > 0 else 0.0
 
     def same_payload(self, other: Measured) -> bool:
@@ -81,20 +82,3 @@ class Measured:
             str(value["backend"]), int(value["n_pes"]), str(value["dtype"]), str(value["count"]), float(value["payload_bytes"]),
             samples, str(value["run"]), str(value["devices"]),
         )  # fmt: skip
-
-
-def sample(lines: Iterable[Mapping[str, float]]) -> tuple[float, dict[str, float]] | None:
-    """(payload, figures) of one execution from the values of its lines, one a PE; None where none can be compared."""
-    sizes: dict[float, list[Mapping[str, float]]] = {}
-    for line in lines:
-        if BUS in line and line.get("payload_bytes", 0) > 0:
-            sizes.setdefault(line["payload_bytes"], []).append(line)
-    if not sizes:
-        return None
-    payload = max(sizes)
-    figures: dict[str, float] = {}
-    for name in FIGURES:
-        found = [line[name] for line in sizes[payload] if name in line]
-        if found:
-            figures[name] = max(found) if name in LATENCIES else statistics.fmean(found)
-    return payload, figures

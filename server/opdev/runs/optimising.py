@@ -15,13 +15,14 @@ from dataclasses import replace
 from typing import Any
 
 from opdev.atomic import write_bytes
+from opdev.perf.series import series_of
 from opdev.phases.model import Gate, both
 from opdev.phases.perf import design_limit
 from opdev.rounds import ledger as ledgers
 from opdev.rounds import work
 from opdev.rounds.errors import Refused
 from opdev.rounds.ledger import Retest, Round, interrupted
-from opdev.rounds.measured import FIGURES, Measured, sample
+from opdev.rounds.measured import FIGURES, Measured
 from opdev.rounds.restore import settle
 from opdev.rounds.scan import Limits, scan
 from opdev.rounds.store import Store
@@ -32,6 +33,7 @@ from opdev.rules.model import Text
 from opdev.runs.commands import Commands, commands
 from opdev.runs.events import Event
 from opdev.runs.handing import Given
+from opdev.runs.measured import kind_of, logs_of
 from opdev.runs.phasing import Phased, Phases, _Tried
 from opdev.runs.reader import replay
 from opdev.runs.rounds_limits import first_number
@@ -221,27 +223,26 @@ class Optimising(Phases):
         return replay(Run(self._run_id, self.stepper.folder))
 
     def _measured(self, told: Sequence[Event], *, baseline: bool) -> Measured | None:
-        """The measurement in some events: of the largest case, a sample for every step that passed."""
-        passed = {e["task"] for e in told if e["type"] == "step-ended" and e["result"] == "pass"}
-        cases = {e["task"]: e.get("measures", {}) for e in told if e["type"] == "step-started"}
-        lines: dict[str, list[dict[str, float]]] = {}
-        for event in told:
-            if event["type"] == "perf" and event["baseline"] == baseline and event["task"] in passed:
-                lines.setdefault(event["task"], []).append(event["values"])
-        found: dict[tuple[int, float], list[tuple[str, dict[str, float]]]] = {}
-        for task, values in lines.items():
-            one = sample(values)
-            if one is not None:
-                pes = int(cases.get(task, {}).get("n_pes", self.stepper.n_pes))
-                found.setdefault((pes, one[0]), []).append((task, one[1]))
-        if not found:
+        """The measurement in some events: of the largest case, a sample for every launch that can be believed.
+
+        It is read from the logs as reports and tables read them, so that all have the same figures; None where nothing was
+        measured, or where so much of it is damaged that nothing follows.
+        """
+        side = "baseline" if baseline else "shmem"
+        logs = logs_of(Run(self._run_id, self.stepper.folder), kind_of(look(self._store.root)), told)
+        found = [s for s in series_of(logs)[0] if s.side == side and s.payload_bytes > 0]
+        main = max(found, key=lambda s: (s.n_pes or 0, s.payload_bytes), default=None)
+        if main is None or not main.good or main.doubtful:
             return None
-        (pes, payload), samples = max(found.items())
-        case = cases.get(samples[-1][0], {})
+        samples = tuple({name: v for name in FIGURES if (v := one.value(name)) is not None} for one in main.good)
+        asked = [e.get("measures", {}) for e in told if e["type"] == "step-started"]
+        case: dict[str, Any] = next(
+            (m for m in reversed(asked) if m.get("count") == main.count and m.get("n_pes") == main.n_pes), {}
+        )
         words = self.stepper.values
         return Measured(
-            self.stepper.executor.backend, pes, str(case.get("dtype", words["dtype"])), str(case.get("count", words["count"])), payload,
-            tuple(figures for _, figures in samples), self._run_id, self.plan.devices,
+            self.stepper.executor.backend, main.n_pes or self.stepper.n_pes, str(case.get("dtype", words["dtype"])),
+            str(case.get("count", words["count"])), main.payload_bytes, samples, self._run_id, self.plan.devices,
         )  # fmt: skip
 
     def _tell(self, one: Round, what: str, text: Text, test: Retest | None = None) -> None:
