@@ -20,6 +20,8 @@ export interface Check {
 export interface PhaseState {
   id: string;
   title: string;
+  /** Whether it can be run from here. */
+  runs: boolean;
   state: 'open' | 'closed' | 'skipped' | 'ahead';
   why: string;
   checks: Check[];
@@ -37,9 +39,12 @@ export interface RunBrief {
   percent: number | null;
 }
 
+export type Workflow = 'shmem' | 'pypto-classic' | 'pypto-pro' | 'pypto-pro-4';
+
 export interface OperatorStatus {
   root: string;
   name: string;
+  workflow: Workflow;
   phase: string;
   row: number | null;
   why: string;

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from scaled import of
+from scaled import OPDEV, of
 
 from opdev.pyptosim.wheels import INSTALL
 
@@ -89,3 +89,38 @@ def test_an_operator_without_its_test_is_told(bare):
 
     assert done.returncode == 2
     assert "there is no test_scale.py" in done.stderr
+
+
+def test_doctor_says_what_simulation_lacks_and_how_to_get_it(bare, tmp_path):
+    bare.env["PYTHONPATH"] = str(tmp_path / "site")
+    for name, version in (("torch", "2.14.1+cpu"), ("sympy", "1.13")):
+        folder = tmp_path / "site" / f"{name}-{version}.dist-info"
+        folder.mkdir(parents=True)
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8")
+
+    done = bare.opdev("doctor", "--format", "json")
+
+    value = json.loads(done.stdout)
+    rows = {row["probe"]: row for row in value["probes"]}
+    assert (done.returncode, value["operator"], value["executor"], value["backend"]) == (1, "scale", "sim", "sim")
+    assert [rows[name]["state"] for name in ("python", "pypto", "torch", "sympy")] == ["ok", "missing", "failed", "ok"]
+    assert INSTALL in rows["pypto"]["next"]["zh"]
+    assert "PYTHON_CMD" in rows["pypto"]["next"]["en"]
+    assert (rows["torch"]["detail"], rows["interpreter"]["state"]) == ("2.14.1+cpu", "unneeded")
+    assert not (bare.root / ".opdev").exists()
+    # A machine without an operator: told, and not counted as missing.
+    machine = subprocess.run(
+        [*OPDEV, "doctor", "--executor", "sim", "--lang", "en"], capture_output=True, text=True, check=False, env=bare.env, cwd="/"
+    )  # fmt: skip
+    assert machine.returncode == 0, machine.stdout
+    assert "only for simulating PyPTO operators" in machine.stdout
+
+
+def test_doctor_asks_nothing_for_a_pro_operator(bare):
+    bare.write("test_scale.py", "import pypto_pro.language as pl\n\n\n@pl.jit\ndef kernel(x):\n    pass\n")
+    bare.write("EXPLORE_REPORT.md", "# scale\n")
+
+    done = bare.opdev("doctor", "--lang", "en")
+
+    assert (done.returncode, "static checks only" in done.stdout) == (0, True)
+    assert json.loads(bare.opdev("doctor", "--format", "json").stdout)["probes"] == []

@@ -7,6 +7,7 @@ asks by itself (saving, typing): a run is started by a person.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -36,10 +37,15 @@ _PHASES = (
     ("3", ("run-script", "kernel", "host", "cmake")),
 )
 """Which phase the kinds of files are for; the first that fits."""
+_STAGED = frozenset({"pypto-test", "pypto-impl", "pypto-golden"})
+"""Files of PyPTO operators that verification is about; of SHMEM's some may look like them."""
+_WRITTEN = frozenset({"pypto-spec", "pypto-design"})
+"""Documents of PyPTO operators above which it is said where the operator stands."""
 _NAMED = ("2", "3", "4", "5.5", "6")
 _COUNTED = ("3", "6")
 """Phases that run on so many PEs; the others take their counts from the cases."""
 _MOST_CASES = 300
+_TEST = re.compile(rb"^def (test_\w+)\(", re.MULTILINE | re.ASCII)
 _AGAIN = ("failed", "stopped", "lost")
 
 
@@ -62,6 +68,11 @@ def lenses(session: Session, document: Document, file: File, _params: types.Code
         return []
     top = types.Range(types.Position(0, 0), types.Position(0, 0))
     made: list[types.CodeLens] = []
+    if not file.kind.names.isdisjoint(_STAGED | _WRITTEN) and (workflow := _pypto(operator)) is not None:
+        if not file.kind.names.isdisjoint(_WRITTEN):
+            made.append(gates.lens(session, document, operator)[0])
+        made += [types.CodeLens(top, offer.typed()) for offer in _stages(session, file, operator, workflow)]
+        return made + list(_tests(session, file, operator, workflow))
     phase = None
     if is_design(file):
         first, found = gates.lens(session, document, operator)
@@ -86,8 +97,11 @@ def actions(
     operator = operator_of(session, file) if document.local and file.kind.names else None
     if operator is None:
         return []
-    phase = glance_of(session, operator).phase if is_design(file) else None
-    offered = _offers(session, file, operator, phase)
+    if not file.kind.names.isdisjoint(_STAGED | _WRITTEN) and (workflow := _pypto(operator)) is not None:
+        offered = _stages(session, file, operator, workflow)
+    else:
+        phase = glance_of(session, operator).phase if is_design(file) else None
+        offered = _offers(session, file, operator, phase)
     return [types.CodeAction(offer.title, RUN, command=offer.typed()) for offer in offered]
 
 
@@ -101,10 +115,8 @@ def _offers(session: Session, file: File, operator: LiveOperator, phase: str | N
     if fits is None or (fits == "3" and not _of_operator(file, operator)):
         return
     lang = session.lang_of(session.rulebook.of(file.path).lang)
-    desk = session.runs.desk
-    going = desk.briefs(operator.root) if desk is not None else []
-    for brief in going:
-        yield Offer(say("lens-stop", lang, what=brief.what[lang]), STOP_RUN, {"root": operator.root, "run": brief.run})
+    going = list(_going(session, operator, lang))
+    yield from going
     if going:
         return
     executor = executor_of(session, operator)
@@ -119,6 +131,50 @@ def _offers(session: Session, file: File, operator: LiveOperator, phase: str | N
     yield Offer(say(key, lang, phase=fits, pes=pes, sim=sim), RUN_PHASE, asked)
     if phase is not None:
         yield from _resume(operator.root, lang)
+
+
+def _going(session: Session, operator: LiveOperator, lang: Lang) -> Iterator[Offer]:
+    """Stopping what runs."""
+    from opdev.lsp.running.texts import say
+
+    desk = session.runs.desk
+    for brief in desk.briefs(operator.root) if desk is not None else ():
+        yield Offer(say("lens-stop", lang, what=brief.what[lang]), STOP_RUN, {"root": operator.root, "run": brief.run})
+
+
+def _pypto(operator: LiveOperator) -> str | None:
+    from opdev.runs.pypto import is_pypto
+
+    return is_pypto(operator.root)
+
+
+def _stages(session: Session, file: File, operator: LiveOperator, workflow: str) -> Iterator[Offer]:
+    """Of a classic PyPTO operator the one stage that can be run: its verification, simulated."""
+    from opdev.lsp.running.texts import say
+    from opdev.runs.pypto import STAGE
+
+    if not session.trusted or workflow != "classic" or file.kind.names.isdisjoint(_STAGED):
+        return
+    lang = session.lang_of(session.rulebook.of(file.path).lang)
+    going = list(_going(session, operator, lang))
+    yield from going or [Offer(say("lens-verify", lang), RUN_PHASE, {"root": operator.root, "phase": STAGE})]
+
+
+def _tests(session: Session, file: File, operator: LiveOperator, workflow: str) -> Iterator[types.CodeLens]:
+    """One lens a test function of a classic operator's test."""
+    from opdev.lsp.running.texts import say
+    from opdev.runs.pypto import STAGE
+
+    desk = session.runs.desk
+    busy = desk is not None and desk.briefs(operator.root)
+    if busy or not session.trusted or workflow != "classic" or "pypto-test" not in file.kind.names:
+        return
+    lang = session.lang_of(session.rulebook.of(file.path).lang)
+    for found in list(_TEST.finditer(file.data))[:_MOST_CASES]:
+        name = found[1].decode()
+        asked = {"root": operator.root, "phase": STAGE, "cases": [name]}
+        offer = Offer(say("lens-case-sim", lang, case=name), RUN_PHASE, asked)
+        yield types.CodeLens(typed_range(file.source, found.start(), found.start(), session.client.unit), offer.typed())
 
 
 def _resume(root: str, lang: Lang) -> Iterator[Offer]:

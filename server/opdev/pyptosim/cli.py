@@ -6,6 +6,7 @@ Exit status: 0 pass, 1 fail, 4 nothing was checked, 5 the environment is not com
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -45,6 +46,7 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
     which = p.add_mutually_exclusive_group(required=True)
     which.add_argument("--op", metavar="DIR", help=say("h-op", lang))
     which.add_argument("--test", metavar="FILE", help=say("h-test", lang))
+    which.add_argument("--look", action="store_true", help=say("h-look", lang))
     p.add_argument("--out", metavar="DIR", help=say("h-out", lang))
     p.add_argument("--python", default="", help=say("h-python", lang))
     p.add_argument("--case", action="append", default=[], dest="cases", metavar="NAME", help=say("h-case", lang))
@@ -57,12 +59,17 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
 def _run(args: argparse.Namespace, lang: Lang) -> int:
     from opdev.rules.store import cache_folder
 
+    cache = cache_folder().absolute() / "pypto-sim"
+    if args.look:
+        from opdev.pyptosim.looking import probes
+
+        _put(json.dumps(probes(args.python, os.environ, cache), ensure_ascii=False))
+        return 0
     found = layout(args.op) if args.op else alone(args.test)
     if not found.test or not os.path.isfile(found.test):
         raise _UsageError(_no_test(found, lang))
     out = os.path.abspath(args.out) if args.out else tempfile.mkdtemp(prefix="opdev-pypto-")
     os.makedirs(out, exist_ok=True)
-    cache = str(cache_folder().absolute() / "pypto-sim")
     python = wheels.python_with_pypto(args.python, os.environ)
     _put(f"[SIM] {say('backend', lang)}")
     _put(f"[SIM] {say('python', lang, python=python, test=found.test)}")
@@ -72,7 +79,7 @@ def _run(args: argparse.Namespace, lang: Lang) -> int:
         return _environment({"problem": "no-numpy", "why": str(error)}, lang)
     del np
     texts = {"building": say("building", lang)}
-    ended = run(spec_of(found, out, cache, texts, args.memory, args.cases), python, args.timeout)
+    ended = run(spec_of(found, out, str(cache), texts, args.memory, args.cases), python, args.timeout)
     return _told(found, ended, out, python, args, lang)
 
 

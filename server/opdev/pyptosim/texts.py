@@ -51,6 +51,19 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "e-interpreter-load": ("pypto 的解释器加载失败，缓存已删除，再运行一次会重新编译：{why}", "pypto's interpreter could not be loaded; it was removed from the cache and is built again next time: {why}"),
     "e-no-numpy": ("判断精度需要 numpy：{install}（{why}）", "judging precision needs numpy: {install} ({why})"),
     "e-start": ("{python} 没有启动：{why}", "{python} could not be started: {why}"),
+    # What is there (opdev doctor)
+    "l-python": (
+        "模拟 PyPTO 需要 Linux 上的 CPython 3.10–3.12：用它建一个环境，{install}，再用 PYTHON_CMD 指定",
+        "simulating PyPTO needs CPython 3.10 to 3.12 on Linux: make an environment of it, {install}, and name it with PYTHON_CMD",
+    ),
+    "l-pypto": (
+        "只能用 pypto {pypto}：{install}，或用 PYTHON_CMD 指定装有它的 Python",
+        "it takes pypto {pypto} and no other: {install}, or name a Python that has it with PYTHON_CMD",
+    ),
+    "l-torch": ("要 torch 2.1 到 2.13：{install}", "it takes torch 2.1 to 2.13: {install}"),
+    "l-install": ("{install}", "{install}"),
+    "l-tool": ("编译 pypto 的解释器要用：安装系统的 {name}", "pypto's interpreter is built with it: install the system's {name}"),
+    "l-interpreter": ("还没有编译 pypto 的解释器：第一次运行会编译（约一分钟）", "pypto's interpreter is not built yet: the first run does it (about a minute)"),
     # Cases
     "passed": ("{count} 个输出符合精度标准", "{count} outputs hold by the precision standard"),
     "raised": ("测试失败：{why}", "the test failed: {why}"),
@@ -84,6 +97,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "report": ("精度明细：{path}", "precision in full: {path}"),
     "h-op": ("算子目录", "the operator's folder"),
     "h-test": ("单独的测试或示例文件", "a test or an example by itself"),
+    "h-look": ("只看环境里有什么，输出 JSON", "only look at what the environment has, as JSON"),
     "h-out": ("结果目录", "the folder of the results"),
     "h-python": ("有 pypto 的 Python（默认 PYTHON_CMD，再是自己的，再是 python3）", "the Python that has pypto (default: PYTHON_CMD, its own, python3)"),
     "h-case": ("只运行名字含它的用例，可重复", "run only cases with this in their name; may be repeated"),

@@ -20,6 +20,12 @@ _HAS = "import importlib.util as u, sys; sys.exit(u.find_spec('pypto') is None)"
 _SECONDS = 20
 
 
+def torch_fits(version: str) -> bool:
+    """Whether pypto's interpreter builds with this torch."""
+    number = tuple(int(part) for part in version.split("+", maxsplit=1)[0].split(".")[:2] if part.isdigit())
+    return TORCH[0] <= number < TORCH[1]
+
+
 def python_with_pypto(asked: str, environ: Mapping[str, str]) -> str:
     """The Python to run in: the one asked for, else the first that has pypto, else this one, which will say what it lacks."""
     if asked:

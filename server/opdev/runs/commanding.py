@@ -8,8 +8,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain
 
 from opdev.config import Configs, Settings
 from opdev.phases.graph import NAMES, ORDER, phase_id
@@ -17,8 +18,9 @@ from opdev.programs import own_settings
 from opdev.rules.model import Lang
 from opdev.runs import finding, process, pypto, store
 from opdev.runs.commands import commands
-from opdev.runs.doctor import Probe, probe
+from opdev.runs.doctor import Probe, probe, simulated
 from opdev.runs.errors import UsageError
+from opdev.runs.executors import Executor
 from opdev.runs.looking import coloured, exit_status, watch
 from opdev.runs.plan import Plan
 from opdev.runs.process import tell
@@ -165,11 +167,13 @@ def doctor(args: argparse.Namespace, lang: Lang) -> int:
     if not process.supported():
         raise UsageError("not-linux")
     try:
-        operator = finding.one(args.op)
+        operator = finding.one(args.op, pypto=True)
     except UsageError:
         if args.op is not None:
             raise
         operator = None
+    if operator is not None and pypto.is_pypto(operator.root) is not None:
+        return _pypto_doctor(args, operator.root, lang)
     if operator is None:
         here = os.getcwd()
         settings = Configs().for_folder(here).settings
@@ -182,18 +186,40 @@ def doctor(args: argparse.Namespace, lang: Lang) -> int:
         cann = cann_script(found, os.environ)
     executor = executor_of(plan, "doctor")
     shmem = f"{executor.inward(found.repo)}/install/set_env.sh" if found is not None else ""
-    seen: list[Probe] = []
     python = values_of(plan, found, executor)["python"] if found is not None else plan.python
-    for one in probe(
-        executor, found, "" if executor.backend == "sim" else cann, "" if executor.backend == "sim" else shmem, python
-    ):
+    sim = executor.backend == "sim"
+    probes = probe(executor, found, "" if sim else cann, "" if sim else shmem, python)
+    if found is None:
+        # A machine is asked about everything it could do.
+        probes = chain(probes, simulated(plan.python, needed=False))
+    return _told(probes, executor, found.name if found is not None else None, args, lang)
+
+
+def _pypto_doctor(args: argparse.Namespace, root: str, lang: Lang) -> int:
+    """What simulating a PyPTO operator needs; a PyPTO-Pro one cannot be run, and needs nothing."""
+    found = pypto.target_of(root)
+    runs = pypto.is_pypto(root) == "classic"
+    if not runs and args.format == "text":
+        sys.stdout.write(say("pypto-pro", lang, name=found.name) + "\n")
+    settings = Configs().for_folder(root).settings
+    plan = replace(
+        _look_only(args, found, settings, lang), workflow=pypto.is_pypto(root) or "", executor="sim", container=""
+    )
+    probes = simulated(plan.python, needed=True) if runs else ()
+    return _told(probes, executor_of(plan, "doctor"), found.name, args, lang)
+
+
+def _told(probes: Iterable[Probe], executor: Executor, name: str | None, args: argparse.Namespace, lang: Lang) -> int:
+    """Tell each probe as soon as it is known; 0 where nothing that is needed is missing."""
+    seen: list[Probe] = []
+    for one in probes:
         seen.append(one)
         if args.format == "text":
             sys.stdout.write(probe_line(one.id, one.state, one.detail, dict(one.next), lang))
             sys.stdout.flush()
     if args.format == "json":
         rows = [{"probe": p.id, "state": p.state, "detail": p.detail, "next": dict(p.next)} for p in seen]
-        value = {"executor": executor.name, "backend": executor.backend, "operator": found.name if found else None, "probes": rows}  # fmt: skip
+        value = {"executor": executor.name, "backend": executor.backend, "operator": name, "probes": rows}
         sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
     return 0 if all(p.good for p in seen) else 1
 

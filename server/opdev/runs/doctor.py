@@ -5,13 +5,16 @@ A broken Torch, a hanging driver tool or a missing compiler is one row of the an
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from opdev import ourselves
 from opdev.phases.model import NOTHING, both
 from opdev.rules.model import Text
-from opdev.runs.execute import Outcome, Stop, Stream, execute
+from opdev.runs.execute import Command, Outcome, Stop, Stream, execute
 from opdev.runs.executors import Executor, Job
 from opdev.runs.lines import cleaned, text_of
 from opdev.runs.target import Target
@@ -92,6 +95,37 @@ def probe(executor: Executor, target: Target | None, cann: str, shmem: str, pyth
         yield from _repository(executor, target, shmem)
 
 
+def simulated(python: str, *, needed: bool) -> Iterator[Probe]:
+    """What simulating PyPTO operators needs; not ``needed``: one row that says whether it could be done here."""
+    argv = ourselves.argv(
+        "opdev.pyptosim", ["--look", *(["--python", python] if python not in ("", "python3") else [])]
+    )
+    said: dict[Stream, bytes] = {"stdout": b"", "stderr": b""}
+
+    def output(stream: Stream, data: bytes) -> None:
+        said[stream] += data
+
+    outcome = execute(Command(argv, "/", dict(os.environ), _PATIENCE * 2), output, Stop())
+    try:
+        rows = [Probe(row["probe"], row["state"], row["detail"], row["next"]) for row in json.loads(said["stdout"])]
+    except (ValueError, KeyError, TypeError):
+        rows = [Probe("pypto", "failed", (text_of(said["stderr"]).strip() or _why(outcome))[-200:])]
+    if needed:
+        yield from rows
+        return
+    lacking = [row for row in rows if not row.good]
+    if lacking:
+        yield Probe(
+            "pypto", "unneeded", lacking[0].detail, _ONLY_PYPTO if lacking[0].id == "pypto" else lacking[0].next
+        )
+    else:
+        yield Probe("pypto", "ok", next((row.detail for row in rows if row.id == "pypto"), ""))
+
+
+_ONLY_PYPTO = both(
+    '只有模拟 PyPTO 算子（opdev run verify）才要：pip install "opdev[pypto-sim]"，或用 PYTHON_CMD 指定装有它的 Python',
+    'only for simulating PyPTO operators (`opdev run verify`): pip install "opdev[pypto-sim]", or name a Python that has it with PYTHON_CMD',
+)
 _QUIET = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
 """A torch_npu that is broken must not break plain Torch."""
 

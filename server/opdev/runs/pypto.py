@@ -69,6 +69,11 @@ def is_pypto(root: str) -> Workflow | None:
     return workflow_of(root)
 
 
+def runnable(workflow: str, phase: str) -> bool:
+    """Whether ``opdev run`` can run a phase of an operator with that workflow (see ``phases.situation.Status``)."""
+    return workflow == "shmem" or (workflow == "pypto-classic" and phase == STAGE)
+
+
 def commands(plan: Plan, folder: str) -> Commands:
     """The one step there is; its results lie in the run's folder."""
     words = [

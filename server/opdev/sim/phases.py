@@ -31,9 +31,10 @@ def environment(root: str, run: str, n_pes: int) -> Mapping[str, str]:
     name = hashlib.sha256(f"{source}\0{there.path}\0{operator}".encode()).hexdigest()[:16]
     tree = sim_cache() / "trees" / name
     tree.mkdir(parents=True, exist_ok=True)
-    part = operator.relative_to(source).parts[0]
-    if not (tree / part).is_symlink():
-        (tree / part).symlink_to(source / part)
+    # A machine without an operator is looked at from the root, which lies in nothing.
+    for part in operator.relative_to(source).parts[:1]:
+        if not (tree / part).is_symlink():
+            (tree / part).symlink_to(source / part)
     installed(tree, there, operator / "build")
     found = there.environment()
     found["SHMEM_REPO"] = str(tree)

@@ -12,7 +12,10 @@ from opdev.lsp.running import children
 from opdev.lsp.running.asked import run_words
 from opdev.lsp.running.roots import refusal, root_of, run_of, trusted
 from opdev.lsp.uris import to_uri
+from opdev.rules.model import Lang
 from opdev.runs import store
+from opdev.runs.errors import UsageError
+from opdev.runs.texts import say as said
 
 if TYPE_CHECKING:
     from opdev.lsp.running.desk import Desk
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 _START, _STOP = 60.0, 120.0
 _LONGEST = 2000
+LANGS: tuple[Lang, ...] = ("zh", "en")
 HOME = os.path.expanduser("~") if os.path.isdir(os.path.expanduser("~")) else "/"
 """Where children that are told every path run."""
 
@@ -33,14 +37,29 @@ class Acting:
 
     async def run(self, params: Mapping[str, Any]) -> StartedResult:
         """``opdev.runPhase``: start a run; it is there when this is answered."""
+        from opdev.runs.pypto import NAMES, is_pypto
+
         trusted(self._session, "opdev.runPhase")
-        run_words(params)
+        run_words(params, also=NAMES)
         root = root_of(self._session, params)
         asked = dict(params)
-        if not asked.get("executor") and not asked.get("container"):
+        if await self._desk.off_loop(lambda: is_pypto(root)) is not None:
+            # Simulated, whatever the setting for the phases of others says.
+            asked["phase"] = self._stage(root, str(asked["phase"]))
+        elif not asked.get("executor") and not asked.get("container"):
             # Whoever asks without a lens gets what the lens would have asked for.
             asked["executor"] = await self._desk.off_loop(lambda: self._executor(root)) or None
         return await self._start(root, run_words(asked))
+
+    def _stage(self, root: str, asked: str) -> str:
+        """The stage of a PyPTO operator that is meant; what cannot be run is refused in the command's own words."""
+        from opdev.runs.pypto import asked as stage_of
+
+        try:
+            return stage_of(asked, root)
+        except UsageError as error:
+            text = {lang: said(error.key, lang, **error.values) for lang in LANGS}
+            raise wire.Refusal(wire.REQUEST_FAILED, text[self._session.lang_of("auto")], dict(text)) from error
 
     def _executor(self, root: str) -> str:
         from opdev.lsp.offers import executor_of
@@ -127,5 +146,5 @@ class Acting:
             raise refusal(self._session, "no-answer", command=words[0], seconds=patience) from None
 
     def _failed(self, command: str, done: children.Done) -> wire.Refusal:
-        said = (done.err.strip() or done.out.strip()).removeprefix(f"opdev {command}: ")
-        return refusal(self._session, "died", command=command, status=done.status, why=said[-_LONGEST:])
+        why = (done.err.strip() or done.out.strip()).removeprefix(f"opdev {command}: ")
+        return refusal(self._session, "died", command=command, status=done.status, why=why[-_LONGEST:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from opdev.lsp.fields import FieldError
@@ -17,15 +17,18 @@ _MOST_CASES = 200
 _LONGEST = 300
 
 
-def run_words(params: Mapping[str, Any]) -> list[str]:
-    """The words of ``opdev run`` after it, root apart; FieldError names what is wrong."""
+def run_words(params: Mapping[str, Any], *, also: Collection[str] = ()) -> list[str]:
+    """The words of ``opdev run`` after it, root apart; FieldError names what is wrong.
+
+    ``also`` are names of phases that one workflow alone has: whose operator it is, is not known yet.
+    """
     from opdev.phases.graph import ORDER, phase_id
 
     unknown = sorted(set(params) - _KEYS)
     if unknown:
         raise FieldError(f"{unknown[0]} is none of {', '.join(sorted(_KEYS))}")
     asked = str(params.get("phase", ""))
-    phase = "all" if asked == "all" else phase_id(asked)
+    phase = "all" if asked == "all" else phase_id(asked) or (asked if asked in also else None)
     if phase is None:
         raise FieldError(f"phase is {asked!r}, and not one of all, {', '.join(ORDER)}")
     words = [phase]

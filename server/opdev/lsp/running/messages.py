@@ -33,10 +33,14 @@ class Check(TypedDict):
 
 
 class PhaseState(TypedDict):
-    """A phase of an operator.  ``ahead``: the operator is not there yet, its gate was not asked."""
+    """A phase of an operator.  ``ahead``: the operator is not there yet, its gate was not asked.
+
+    ``runs``: whether ``opdev.runPhase`` can run it; of a PyPTO operator's stages that is one at most.
+    """
 
     id: str
     title: str
+    runs: bool
     state: Literal["open", "closed", "skipped", "ahead"]
     why: str
     checks: list[Check]
@@ -56,11 +60,15 @@ class RunBrief(TypedDict):
     percent: int | None
 
 
+Workflow = Literal["shmem", "pypto-classic", "pypto-pro", "pypto-pro-4"]
+
+
 class OperatorStatus(TypedDict):
     """Where an operator stands: ``phase`` is the open one, ``row`` the recovery matrix's."""
 
     root: str
     name: str
+    workflow: Workflow
     phase: str
     row: int | None
     why: str

@@ -67,6 +67,7 @@ class Records:
 
     def _phases(self, root: str) -> OperatorStatus:
         from opdev.phases.status import status
+        from opdev.runs.pypto import runnable
 
         session = self._session
         found = status(session.operators.now(root), session.rulebook.configs)
@@ -80,13 +81,14 @@ class Records:
                 {
                     "id": phase.id,
                     "title": phase.title[lang],
+                    "runs": runnable(found.workflow, phase.id),
                     "state": cast("Any", state),
                     "why": why[lang] if why is not None else "",
                     "checks": [self._check(check, lang) for check in (gate.closed_by if gate is not None else ())],
                 }
             )
         return {
-            "root": to_uri(root), "name": found.operator, "phase": found.at.phase.id, "row": found.at.row,
+            "root": to_uri(root), "name": found.operator, "workflow": cast("Any", found.workflow), "phase": found.at.phase.id, "row": found.at.row,
             "why": found.at.why[lang], "next": found.at.next[lang], "worker": found.at.worker, "complete": found.at.complete,
             "place": self._spot(found.at.place), "phases": phases, "running": self._desk.running(root),
         }  # fmt: skip

@@ -31,10 +31,14 @@ class Brief:
     state: str
     text: Text
     percent: int | None = None
+    staged: bool = False
+    """Whether it runs a stage of a PyPTO operator, which is simulated always."""
 
     @property
     def what(self) -> Text:
         """What it runs: ``phase 3``, or all phases."""
+        if self.staged:
+            return both("stage", phase=self.request)
         name = self.request if self.request != "all" else self.phase
         found = both("phase", phase=name) if name else both("all")
         return {k: v + both("sim")[k] for k, v in found.items()} if self.backend == "sim" else found
@@ -55,7 +59,7 @@ class Track:
         self._case_total: int | None = None
         self.brief = Brief(
             run.id, root, found.operator, found.request, found.phase, found.executor, found.backend, found.n_pes or 0,
-            found.now, both("starting"),
+            found.now, both("starting"), staged=bool(run.plan.get("workflow")),
         )  # fmt: skip
 
     def more(self, most: int) -> list[Event]:
