@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from opdev.config import expand_word
+from opdev.lint.decisions import DECISIONS
 from opdev.lint.explain import explain
 from opdev.rules import store
 from opdev.rules.page import read_page
@@ -19,6 +20,23 @@ from test_pypto_conformance import BASE, CASES, DESIGN, SPEC, found, impl, loops
 CLASSIC = [f"OL{number:02}" for number in range(1, 63) if number not in (27, 35, 36, 38)]
 # PL06, PL12 and PL14 were taken back.
 PRO = [f"PL{number:02}" for number in range(1, 17) if number not in (6, 12, 14)]
+# What the knowledge base of PyPTO-Pro holds.
+KNOWN = [f"K{number:02}" for number in range(1, 51)]
+CONSOLIDATED = {
+    1: "missing-pro-import classic-import-in-pro-test", 2: "not-one-pro-kernel",
+    3: "hand-made-rotation manual-sync-of-locked-tile unsynchronised-tile disabled-auto-mutex",
+    4: "invalid-tile-group invalid-event-id", 5: "tile-arithmetic-without-vf",
+    6: "narrow-vector-tile unaligned-tile unrotated-tile-group loop-invariant-mask power-of-two-block-stride scatter-index-type"
+       " gather-index-type unsupported-register-type",
+    7: "tile-constant-in-kernel", 8: "top-level-dev-import", 9: "device-not-from-golden",
+    10: "own-tolerance missing-precision-helper missing-cpu-golden", 11: "too-few-pro-cases untested-design-case",
+    12: "wrapper-beyond-boundary missing-pro-wrapper not-one-launch bypassed-wrapper lost-wrapper-default",
+    13: "golden-imports-pypto golden-imports-staged-test", 14: "pasted-test-result",
+    15: "loop-without-pl-range invalid-tiling-parameter mixed-keyword-generations",
+    16: "invalid-pypto-state wrong-max-stage broken-module-suffix golden-imports-staged-test",
+    17: "infinite-module-constant tensor-list-parameter refused-kernel-statement", 18: "golden-fallback",
+}  # fmt: skip
+"""The consolidated list of what can be told of PyPTO-Pro without running it, by number: the rules for it."""
 
 STATE = '{"operator_name": "demo", "max_stage": 7, "current_stage": 6, "stage_status": {"5": "completed"}}'
 DYNAMIC = "    pypto.set_vec_tile_shapes(32, 128)\n    for i in pypto.loop(x.shape[0]):\n        y[:] = pypto.exp(x)\n"
@@ -81,3 +99,42 @@ def test_the_rows_with_a_case_have_both_sides():
     one_sided = {row for row, _ in every if len({where for other, where in every if other == row}) == 1}
 
     assert not one_sided
+
+
+@pytest.mark.parametrize("row", KNOWN)
+def test_what_is_known_of_kernels_has_a_page_or_a_reason_why_not(row, rules):
+    table = store.by_name(rules)
+    names = expand_word(row, table, rules) if row.lower() in table else frozenset()
+    texts = {lang: explain(row, rules, lang) for lang in ("zh", "en")}
+
+    assert {status for _, status in texts.values()} == {0}
+    assert bool(names) != (row in DECISIONS)
+    for lang, (text, _) in texts.items():
+        assert row in text
+        if row in DECISIONS:
+            assert DECISIONS[row][lang] in text
+    root = store.rules_folder()
+    for name in names:
+        roles = {example.role for example in read_page(root / table[name].page, root).examples}
+        assert {"bad", "good"} <= roles
+
+
+def test_a_reason_is_of_a_row_without_a_page_and_names_only_rules_there_are(rules):
+    table = store.by_name(rules)
+    names = {rule.name for rule in rules}
+    assert not [row for row in DECISIONS if row.lower() in table]
+    for row, why in DECISIONS.items():
+        assert set(why) == {"zh", "en"}
+        for text in why.values():
+            words = {word.strip("，。；:,;") for word in text.replace("见 ", " ").split()}
+            told = {
+                word for word in words if word.count("-") >= 2 and word.isascii() and word.replace("-", "").isalpha()
+            }
+            assert told <= names, (row, told - names)
+
+
+def test_the_consolidated_list_is_covered_number_by_number(rules):
+    names = {rule.name for rule in rules}
+    assert list(CONSOLIDATED) == list(range(1, 19))
+    for number, listed in CONSOLIDATED.items():
+        assert set(listed.split()) <= names, number

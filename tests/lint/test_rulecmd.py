@@ -193,3 +193,31 @@ def test_coverage_counts_rows_by_group(opdev, tmp_path):
         "",
         f"{tmp_path / 'none.md'}: cannot be read: No such file or directory\n",
     )
+
+
+PYPTO = """\
+| OL01 | S0 | D1 | E1 | 5,6 | impl | exactly one jit |
+| PL01 | S4, M, post-edit | every test imports pl | per-file lines |
+| PL99 | S4 | nobody's | |
+| K02 | rows are multiples of 32 bytes | TileType | high when constant |
+| K08 | the order of arguments | naming | low |
+| K98 | nobody's fact | signal | medium |
+"""
+
+
+def test_coverage_counts_the_tables_of_pypto_too_and_tells_what_was_decided(opdev, tmp_path):
+    path = tmp_path / "pypto.md"
+    path.write_text(PYPTO, encoding="utf-8")
+
+    status, out, _ = opdev("coverage", path, "--missing")
+
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[:4] == [
+        "PyPTO: 1 of 1 rows (1 of 1 errors)",
+        "PyPTO-Pro: 1 of 2 rows (1 of 2 errors)",
+        "  PL99 error: nobody's",
+        "PyPTO-Pro KB: 1 of 3 rows (1 of 1 errors), 1 decided against",
+    ]
+    assert lines[4].startswith("  K08 decided against: ")
+    assert lines[5:] == ["  K98 warning: nobody's fact", f"all: 3 of 6 rows by {len(store.load())} pages"]

@@ -1,4 +1,4 @@
-"""Reductions of tiles in PyPTO-Pro kernels: the shape and layout of what they are written to."""
+"""Reductions of tiles in PyPTO-Pro kernels: the shape and layout of what they are written to, and what may take that."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _BY_DIM = ("sum", "argmax", "argmin", "maximum", "minimum")
 _ONLY_WITH_DIM = ("maximum", "minimum")
+_ELEMENTWISE = (
+    "add", "sub", "mul", "div", "maximum", "minimum", "exp", "log", "sqrt", "rsqrt", "recip", "neg", "abs", "relu", "axpy",
+)  # fmt: skip
 _OTHER_LAYOUTS = ("ND", "NZ", "ZN", "ZZ", "NN")
 _ROWS = ("row_sum", "row_max", "row_min")
 _COLUMNS = ("col_sum", "col_max", "col_min")
@@ -32,6 +35,30 @@ def misshaped_result(context: Context) -> Iterator[Hit]:
                 if made is not None:
                     yield from _judged(context, call, made, axis == 0)
                     break
+
+
+def column_element_by_element(context: Context) -> Iterator[Hit]:
+    """An operation element by element on a column of numbers in DN, which the vector unit cannot address."""
+    for kernel in pro_kernels(context):
+        for call in kernel.calls(*_ELEMENTWISE):
+            if "dim" in call.keywords:
+                continue
+            for argument in call.args:
+                made = [one for n in sorted(tile_names(kernel, [argument])) if (one := _type(kernel, n)) is not None]
+                if made and all(_is_column(context, one) for one in made):
+                    note = {"zh": "它的类型在这里", "en": "its type is here"}
+                    related = (Related(made[0].start, made[0].end, note),)
+                    args = {"call": call.dotted, "name": context.text(argument)}
+                    yield Hit(*_span(argument), "default", args, None, None, related)
+                    break
+
+
+def _is_column(context: Context, made: py.Call) -> bool:
+    """Whether a type is ``[rows, 1]`` in DN."""
+    written, shape = made.keywords.get("layout"), made.keywords.get("shape") or (made.args[0] if made.args else None)
+    dims = items(shape) if shape is not None and shape.type in ("list", "tuple") else []
+    is_dn = written is not None and context.text(written).rpartition(".")[2] == "DN"
+    return is_dn and len(dims) == 2 and evaluate(context.text(dims[1]), constants(context.file)) == 1
 
 
 def _axis(call: py.Call, context: Context) -> int | None:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from opdev.config import expand_word
+from opdev.lint.decisions import DECISIONS
 from opdev.lint.texts import say, severity_word
 from opdev.rules import store
 from opdev.rules.model import Lang, Rule
@@ -36,6 +37,8 @@ def explain(word: str, rules: Sequence[Rule], lang: Lang) -> tuple[str, int]:
     """(text, exit status): a rule's page, or what is near the word."""
     table = store.by_name(rules)
     rule = table.get(word.lower())
+    if rule is None and (decision := DECISIONS.get(word.upper())) is not None:
+        return say("decided", lang, row=word.upper(), why=decision[lang]) + "\n", 0
     if rule is None:
         near = get_close_matches(word.lower(), list(table), n=1)
         guess = say("guess", lang, name=table[near[0]].name) if near else ""

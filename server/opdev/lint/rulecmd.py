@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 
+from opdev.lint.decisions import DECISIONS
 from opdev.rules import store
 from opdev.rules.page import ID, NAME, Page, PageError, read_page
 
@@ -168,6 +169,8 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 _OF_TABLE = re.compile(r"\| (OL\d\d) \| (S[0-3]) \|(?:[^|]*\|){4} ([^|]*)\|")
+_OF_PRO = re.compile(r"\| (PL\d\d|K\d\d) \| ([^|]*)\| ([^|]*)\|(?: ([^|]*)\|)?")
+"""PyPTO-Pro's linter (id, gates, condition, answer) and its knowledge base (id, fact, signal, confidence)."""
 
 
 def _coverage(args: argparse.Namespace) -> int:
@@ -189,15 +192,28 @@ def _coverage(args: argparse.Namespace) -> int:
             # The PyPTO linter's table: | OL01 | S0 | D1 | E1 | 5,6 | impl | subject |
             severity = "error" if row[2] in ("S0", "S1") else "warning"
             groups.setdefault("PyPTO", []).append((row[1], row[3].strip(), severity, row[1] in covered))
+        elif row := _OF_PRO.match(line):
+            linted = row[1].startswith("PL")
+            name = "PyPTO-Pro" if linted else "PyPTO-Pro KB"
+            severity = "error" if linted or (row[4] or "").startswith("high") else "warning"
+            title = row[3 if linted else 2].strip()
+            groups.setdefault(name, []).append((row[1], title, severity, row[1] in covered))
     for name, rows in groups.items():
         have = sum(r[3] for r in rows)
         hard = [r for r in rows if r[2] == "error"]
         total += len(rows)
         done += have
-        sys.stdout.write(f"{name}: {have} of {len(rows)} rows ({sum(r[3] for r in hard)} of {len(hard)} errors)\n")
+        decided = [r[0] for r in rows if not r[3] and r[0] in DECISIONS]
+        told = f", {len(decided)} decided against" if decided else ""
+        sys.stdout.write(
+            f"{name}: {have} of {len(rows)} rows ({sum(r[3] for r in hard)} of {len(hard)} errors){told}\n"
+        )
         if args.missing:
             for identity, title, severity, yes in rows:
-                if not yes:
+                why = DECISIONS.get(identity)
+                if not yes and why is not None:
+                    sys.stdout.write(f"  {identity} decided against: {why['en']}\n")
+                elif not yes:
                     sys.stdout.write(f"  {identity} {severity}: {title}\n")
     sys.stdout.write(f"all: {done} of {total} rows by {len(store.load())} pages\n")
     return 0
