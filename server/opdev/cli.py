@@ -46,6 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return runs(arguments[0], arguments[1:])
     if arguments[:1] == ["precision"]:
+        if any(word.startswith("--run") for word in arguments):
+            from opdev.runs.case_precision import main as of_run
+
+            return of_run(arguments[1:])
         from opdev.precision.cli import main as precision
 
         return precision(arguments[1:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 
 import pytest
@@ -105,6 +106,55 @@ def test_every_case_is_judged_and_the_wrong_one_is_named(matrix):
     shown = op.cli("show", "last", "--lang", "zh").stdout
     assert f"精度引擎判断了 {COUNT} 个用例：通过 {COUNT - 1}，不通过 1，没有判断 0" in shown
     assert "首个在 [3, 5]：实际 305.0，应为 205.0" in shown
+    reports_say_the_same(op, events)
+
+
+def reports_say_the_same(op, events):
+    """`opdev precision --run`, the Markdown reports and the page agree with the events, each figure with its line."""
+    told = of(events, "case-precision")
+    done = op.cli("precision", "--run", "last", "--format", "json")
+    assert done.returncode == 1
+    shown = json.loads(done.stdout)
+    assert [[one[key] for key in shown[0] if key != "backend"] for one in shown] == [
+        [one[key] for key in shown[0] if key != "backend"] for one in told
+    ]
+    text = op.cli("precision", "--run", "last").stdout
+    assert re.search(r"case_07 +PASS +✗ fail +1/2 .*PE 1: .*the first at \[3, 5\]: 305.0 instead of 205.0", text)
+    assert f"{COUNT} cases: {COUNT - 1} pass, 1 fail, 0 not judged" in text
+    done = op.cli("precision", "--run", "last", "--case", "case_07", "--format", "json")
+    assert (done.returncode, json.loads(done.stdout)) == (1, told[WRONG]["document"])
+    again = op.cli(
+        "precision", "--data-dir", f"{told[WRONG]['kept']}/data", "--output-dir", f"{told[WRONG]['kept']}/output"
+    )
+    whole = op.cli("precision", "--run", "last", "--case", "case_07")
+    # What was kept is what was judged.
+    assert re.sub(r"[\d.]+ s", "", again.stdout) == re.sub(r"[\d.]+ s", "", whole.stdout)
+    assert op.cli("precision", "--run", "last", "--case", "case_03").returncode == 0
+    done = op.cli("precision", "--run", "last", "--case", "none")
+    assert (done.returncode, "there are case_00, case_01" in done.stderr) == (2, True)
+
+    assert op.cli("report").returncode == 0
+    report = (op.root / "docs/correctness_report.md").read_text(encoding="utf-8").split("## 4.")[1]
+    rows = {row.split("|")[1].strip(): row for row in report.splitlines() if row.startswith("| case_")}
+    assert len(rows) == COUNT
+    assert [
+        name
+        for name, row in rows.items()
+        if "| 不通过（1/2）：PE 1，[3, 5] 实际 305.0，应为 205.0，共 1 个超差 |" in row
+    ] == ["case_07"]
+    assert sum("| 通过（2/2） |" in row for row in rows.values()) == COUNT - 1
+    with open(op.runs()[-1].events, encoding="utf-8") as stream:
+        lines = stream.readlines()
+    for name, row in rows.items():
+        said = json.loads(lines[int(re.search(r"第 (\d+) 行 \|$", row)[1]) - 1])
+        assert (said["type"], said["case"]) == ("case-precision", name)
+    matrix = (op.root / "docs/case_matrix_report.md").read_text(encoding="utf-8")
+    assert matrix.count("精度引擎判断不通过：PE 1，[3, 5]") == 1
+    assert op.cli("report", "--html", "r.html", "--lang", "en").returncode == 0
+    page = (op.root / "r.html").read_text(encoding="utf-8")
+    assert page.count("pass 2/2") == COUNT - 1
+    assert page.count("fail 1/2") == 1
+    assert "[3, 5] is 305.0 instead of 205.0, 1 out of tolerance" in page
 
 
 def test_scripts_that_give_each_case_a_place_of_its_own_need_no_more(matrix):
@@ -127,6 +177,10 @@ def test_a_case_without_outputs_says_why(matrix):
     [summary] = of(events, "precision-summary")
     assert summary["cases"] == {"total": 3, "passed": 2, "failed": 0, "unjudged": ["case_01"]}
     assert "2 pass, 0 fail, 1 not judged (case_01)" in op.cli("show", "last").stdout
+    assert op.cli("precision", "--run", "last").returncode == 2
+    assert op.cli("report", "correctness").returncode == 0
+    report = (op.root / "docs/correctness_report.md").read_text(encoding="utf-8")
+    assert silent["why"]["zh"] in report.split("## 4.")[1]
 
 
 def test_an_engine_that_is_killed_costs_no_other_case(matrix):

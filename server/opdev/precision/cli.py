@@ -62,6 +62,7 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
     p.add_argument("--golden", metavar="PATH", help=say("h-golden", lang))
     p.add_argument("--output", metavar="PATH", help=say("h-output", lang))
     p.add_argument("--op", metavar="DIR", help=say("h-op", lang))
+    p.add_argument("--run", metavar="RUN", help=say("h-run", lang))
     p.add_argument("--data-dir", metavar="DIR", help=say("h-data", lang))
     p.add_argument("--output-dir", metavar="DIR", help=say("h-outputs", lang))
     p.add_argument("--standard", choices=("shmem", "pypto"), default="shmem", help=say("h-standard", lang))

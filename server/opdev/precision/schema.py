@@ -17,6 +17,13 @@ def to_json(report: Report) -> str:
     return json.dumps(asdict(report), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
+def from_json(document: dict[str, Any]) -> Report:
+    """A report from what ``to_json`` made of it; ValueError for what is none."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Report).validate_python(document)
+
+
 def schema() -> dict[str, Any]:
     """The schema of ``--format json``: what panels draw from."""
     from pydantic import ConfigDict, TypeAdapter

@@ -14,6 +14,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "Judge outputs by a precision standard: those named, or an operator's last ones (--op). Exit status: 0 pass, 1 fail, 2 usage or unreadable.",
     ),
     "h-op": ("算子目录（默认当前目录）：判定它最近一次的输出", "the operator's folder (default: the current one), whose last outputs are judged"),
+    "h-run": (
+        "查看一次运行里每个用例的判断（--case 只看一个），见 opdev precision --run last --help",
+        "what was judged of each case of a run (--case for one of them); see `opdev precision --run last --help`",
+    ),
     "h-golden": (
         "golden：文件、目录（golden.bin、golden_pe<n>.bin、golden_<结果>_pe<n>.bin 或 rank_<n>/golden_<结果>.bin），或含 {pe} 的路径；.bin、.npy、.pt",
         "the golden: a file, a folder (golden.bin, golden_pe<n>.bin, golden_<result>_pe<n>.bin or rank_<n>/golden_<result>.bin), or a path with {pe}; .bin, .npy, .pt",

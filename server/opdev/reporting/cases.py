@@ -14,6 +14,7 @@ from opdev.facts.logs import LARGEST, matrix_lines
 from opdev.phases.evidence import Evidence
 from opdev.phases.model import NOTHING, both
 from opdev.phases.records import Record
+from opdev.reporting.judged import Judged, judged
 from opdev.rules.model import Text
 from opdev.runs.events import Event
 from opdev.runs.reader import replay
@@ -43,13 +44,13 @@ class Outcome:
     simulated: bool
     ended: float
     """When its matrix ended: seconds since 1970."""
-    engine: str = ""
-    """What the precision engine made of the outputs this case left (``pass``, ``fail``, ``error``); empty where it did not look."""
+    judged: Judged | None = None
+    """What the precision engine made of the outputs this case left; None where it did not look."""
 
     @property
     def doubted(self) -> bool:
         """Whether the engine does not bear out what the checker let pass."""
-        return self.verdict == "PASS" and self.engine in ("fail", "error")
+        return self.verdict == "PASS" and self.judged is not None and self.judged.verdict in ("fail", "error")
 
     def text(self, name: str) -> str:
         """A value as printed; empty for one that was not measured."""
@@ -127,11 +128,7 @@ def _why(old: Outcome | None, hardware: bool, *, ran: bool) -> Text:
 def _matrices(run: Run) -> Iterator[tuple[Record, list[Outcome]]]:
     """The matrices of a run that ended, with the cases that ended in each; a stopped one's cases are whole, too."""
     events = replay(run)
-    judged = {
-        (event.get("task"), event.get("case")): event["document"].get("verdict", "")
-        for event in events
-        if event["type"] == "precision-summary" and isinstance(event.get("document"), dict)
-    }
+    found = judged(events)
     for event in events:
         if event["type"] != "step-ended" or event.get("step") != "matrix":
             continue
@@ -142,11 +139,8 @@ def _matrices(run: Run) -> Iterator[tuple[Record, list[Outcome]]]:
             sources={str(k): str(v) for k, v in sources.items()} if isinstance(sources, dict) else {},
             backend="sim" if event.get("backend") == "sim" else "",
         )  # fmt: skip
-        outcomes = list(_outcomes(run, event, record))
-        if outcomes and (engine := judged.get((event.get("task"), outcomes[-1].case))):
-            # The last to run is the one whose outputs were there to be judged.
-            outcomes[-1] = replace(outcomes[-1], engine=engine)
-        yield record, outcomes
+        task = event.get("task")
+        yield record, [replace(one, judged=found.get((task, one.case))) for one in _outcomes(run, event, record)]
 
 
 def _outcomes(run: Run, event: Event, record: Record) -> Iterator[Outcome]:

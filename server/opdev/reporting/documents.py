@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opdev.blocks import Section
-from opdev.reporting.cases import Results, Row
+from opdev.reporting.cases import Outcome, Place, Results, Row
 from opdev.reporting.parts import (
     CASE_HEADER,
     Sources,
     backend,
     case_rows,
     cases_adopted,
+    engine,
     invariants_adopted,
     performance_adopted,
     summary_adopted,
@@ -20,6 +21,7 @@ from opdev.reporting.parts import (
     totals,
 )
 from opdev.reporting.perpe import OnePe
+from opdev.runs.store import EVENTS
 
 _MOST_UNKNOWN = 20
 
@@ -154,22 +156,58 @@ def _shown(one: Invariant, rows: dict[str, Row]) -> tuple[str, str]:
 
 
 def _precision(found: Found) -> str:
-    rows = [_worst(row, found.pes[row.case.id]) for row in found.results.rows if found.pes.get(row.case.id)]
+    sources = Sources()
+    rows = [
+        (*_worst(row, found.pes.get(row.case.id, ())), *_engine(row.outcome, sources))
+        for row in found.results.rows
+        if found.pes.get(row.case.id) or (row.outcome is not None and row.outcome.judged is not None)
+    ]
     if not rows:
         return "没有各 PE 的数据：用例日志（[CASE] 行的 log=）不在了，或已被后来的运行覆盖。"
-    header = ("用例", "PE 数", "最差 PE", "MaxAE", "MaxRE", "MeanRE", "rtol", "atol", "来源")
-    return "\n".join(["误差最大的 PE；各 PE 的全部数值见 opdev report --html。", "", table(header, rows)])
+    header = ("用例", "PE 数", "最差 PE", "MaxAE", "MaxRE", "MeanRE", "rtol", "atol", "来源", "精度引擎", "判断来源")
+    intro = "误差最大的 PE（检查脚本的数值；没有时取精度引擎的）与精度引擎对每个用例的输出的判断；各 PE 的全部数值见 opdev report --html。"
+    return "\n".join([intro, "", table(header, rows), *sources.lines()])
+
+
+def _engine(one: Outcome | None, sources: Sources) -> tuple[str, str]:
+    """What the precision engine made of a case, and the line of the run's events that says it."""
+    if one is None or one.judged is None:
+        return engine(None), ""
+    return engine(one.judged), sources.of(Place(one.place.run, EVENTS, one.judged.line))
 
 
 def _worst(row: Row, pes: Sequence[OnePe]) -> tuple[object, ...]:
+    if not pes:
+        return _by_engine(row)
     worst = max(pes, key=lambda one: (one.values.get("MaxAE", 0.0), -one.pe))
-
-    def value(name: str) -> str:
-        found = worst.values.get(name)
-        return "" if found is None else f"{found:.6g}"
 
     mark = "（模拟）" if row.outcome is not None and row.outcome.simulated else ""
     return (
-        row.case.id, len(pes), f"{worst.pe}{mark}", value("MaxAE"), value("MaxRE"), value("MeanRE"), value("rtol"),
-        value("atol"), f"`{worst.place.log}` 第 {worst.place.line} 行",
-    )  # fmt: skip
+        row.case.id,
+        len(pes),
+        f"{worst.pe}{mark}",
+        *_numbers(worst.values),
+        f"`{worst.place.log}` 第 {worst.place.line} 行",
+    )
+
+
+def _by_engine(row: Row) -> tuple[object, ...]:
+    """The same from what the engine measured, where the checker's own figures are not there any more."""
+    one = row.outcome
+    judged = one.judged.pes if one is not None and one.judged is not None else ()
+    if not judged or one is None:
+        return (row.case.id, "", "", *_numbers({}), "")
+    worst = max(judged, key=lambda pe: pe.values.get("MaxAE", 0.0))
+    return (
+        row.case.id,
+        len(judged),
+        f"{worst.name}{'（模拟）' if one.simulated else ''}",
+        *_numbers(worst.values),
+        "精度引擎",
+    )
+
+
+def _numbers(values: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(
+        "" if name not in values else f"{values[name]:.6g}" for name in ("MaxAE", "MaxRE", "MeanRE", "rtol", "atol")
+    )

@@ -8,6 +8,7 @@ from html import escape
 
 from opdev.precision.model import Both, Report
 from opdev.precision.page import bilingual, result_section, shell
+from opdev.reporting.cases import Outcome, Place, Row
 from opdev.reporting.charts import errors
 from opdev.reporting.page_perf import performance, rounds, source_list
 from opdev.reporting.page_texts import both
@@ -16,6 +17,7 @@ from opdev.reporting.perpe import OnePe
 from opdev.reporting.picture import Picture
 from opdev.rounds.measured import BUS
 from opdev.rules.model import Lang
+from opdev.runs.store import EVENTS
 from opdev.runs.texts import STATES
 
 _STYLE = """
@@ -93,15 +95,16 @@ def _cases(found: Picture) -> list[str]:
     if not rows:
         return [*out, bilingual(both("no-cases"), "p", "soft")]
     out.append(bilingual(both("cases-note"), "p", "soft"))
-    widest = max((one.pe + 1 for pes in found.found.pes.values() for one in pes), default=0)
-    head = [f"<th>{bilingual(both('case'))}</th>", f"<th>{bilingual(both('result'))}</th>", "<th>n_pes</th><th>dtype</th><th>scale</th>", "<th>MaxAE</th><th>MaxRE</th>"]  # fmt: skip
+    pes = {row.case.id: _pes(row, found.found.pes.get(row.case.id, ())) for row in rows}
+    widest = max((pe + 1 for known in pes.values() for pe in known), default=0)
+    head = [f"<th>{bilingual(both('case'))}</th>", f"<th>{bilingual(both('result'))}</th>", "<th>n_pes</th><th>dtype</th><th>scale</th>", "<th>MaxAE</th><th>MaxRE</th>", f'<th class="text">{bilingual(both("engine"))}</th>']  # fmt: skip
     head += [f"<th>PE {pe}</th>" for pe in range(widest)]
     head += [f'<th class="text">{bilingual(both("from"))}</th>']
     sources = Sources()
     lines = []
     for row in rows:
         one, case = row.outcome, row.case
-        known = {p.pe: p for p in found.found.pes.get(case.id, [])}
+        known = pes[case.id]
         kind = {"PASS": "pass", "FAIL": "fail"}.get(row.verdict, "soft")
         word = row.verdict if row.verdict in ("PASS", "FAIL") else bilingual(both("not-run"))
         doubt = f' <span class="tag">{bilingual(both("doubted"))}</span>' if one is not None and one.doubted else ""
@@ -112,11 +115,48 @@ def _cases(found: Picture) -> list[str]:
         cells += "".join(
             f"<td>{escape(one.text(name) if one is not None else '') or '-'}</td>" for name in ("maxae", "maxre")
         )
+        cells += _engine(one)
         cells += "".join(_pe(known.get(pe)) for pe in range(widest))
         place = bilingual(both("at", number=sources.number(one.place.run, one.place.log), line=one.place.line)) if one is not None else bilingual(Both(row.why["zh"], row.why["en"]))  # fmt: skip
         cells += f'<td class="text soft">{place}</td>'
         lines.append(f"<tr>{cells}</tr>")
     return [*out, _table(head, lines), source_list(sources)]
+
+
+def _pes(row: Row, checked: Sequence[OnePe]) -> dict[int, OnePe]:
+    """The PEs of a case: the checker's figures, else the engine's; one that either of them fails has failed."""
+    known = {one.pe: one for one in checked}
+    outcome = row.outcome
+    if outcome is None or outcome.judged is None:
+        return known
+    place = Place(outcome.place.run, EVENTS, outcome.judged.line)
+    for one in outcome.judged.pes:
+        if one.pe is None:
+            continue
+        there = known.get(one.pe)
+        if there is None or "MaxAE" not in there.values or one.verdict != "pass":
+            # Several outputs of a PE: one that is wrong wins.
+            known[one.pe] = OnePe(one.pe, one.values, "PASS" if one.verdict == "pass" else "FAIL", place)
+    return known
+
+
+def _engine(one: Outcome | None) -> str:
+    """What the precision engine says of a case: its verdict, and of one that is wrong the first place; else why nothing."""
+    if one is None or one.judged is None:
+        return '<td class="text soft">-</td>'
+    found = one.judged
+    if not found.verdict:
+        why = found.why
+        text = bilingual(Both(why["zh"], why["en"])) if why is not None else bilingual(both("engine-none"))
+        return f'<td class="text soft">{text}</td>'
+    good = found.verdict == "pass"
+    text = bilingual(
+        both("engine-pass" if good else "engine-fail", passed=len(found.pes) - len(found.wrong), all=len(found.pes))
+    )
+    for pe in found.wrong[:1]:
+        if pe.first is not None:
+            text += f"<div>{escape(pe.name)}: {bilingual(Both(pe.first['zh'], pe.first['en']))}</div>"
+    return f'<td class="text {"pass" if good else "fail"}">{text}</td>'
 
 
 def _pe(one: OnePe | None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from opdev.facts.report_tables import plain
 from opdev.facts.reports import TITLES
 from opdev.reporting.cases import Place, Results, Row
+from opdev.reporting.judged import Judged
 
 SIMULATED = "CPU 模拟（backend: sim），不代表 NPU 上的结果"
 
@@ -80,9 +81,27 @@ def _row(row: Row, sources: Sources) -> tuple[object, ...]:
     if one.verdict not in ("PASS", "FAIL"):
         notes.append(f"未执行：脚本的结果是 {one.verdict}")
     if one.doubted:
-        notes.append("精度引擎判断不通过：先核对 check_result.py")
+        notes.append(f"精度引擎判断不通过：{_first_wrong(one.judged)}先核对 check_result.py")
     verdict = one.verdict if one.verdict in ("PASS", "FAIL") else "BLOCKED"
     return (*own, verdict, one.text("maxae"), one.text("maxre"), "，".join(notes), sources.of(one.place))
+
+
+def _first_wrong(found: Judged | None) -> str:
+    """``PE 1，[3, 5] …；`` of the first output that is wrong; empty where none is known."""
+    wrong = found.wrong[:1] if found is not None else []
+    return "".join(f"{one.name}，{one.first['zh']}；" for one in wrong if one.first is not None)
+
+
+def engine(found: Judged | None) -> str:
+    """What the precision engine says of a case, in one cell."""
+    if found is None:
+        return "没有看"
+    if not found.verdict:
+        return found.why["zh"] if found.why is not None else "没有判断"
+    passed = len(found.pes) - len(found.wrong)
+    if found.verdict == "pass":
+        return f"通过（{passed}/{len(found.pes)}）"
+    return f"不通过（{passed}/{len(found.pes)}）：{_first_wrong(found).rstrip('；')}"
 
 
 def totals(found: Results) -> list[tuple[str, object]]:
