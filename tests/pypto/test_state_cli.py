@@ -134,3 +134,47 @@ def test_two_writers_do_not_lose_each_others_moves(demo, capsys):
     assert kept
     assert set(content(demo)["artifact_hashes"]) == set(kept)
     assert all("another `opdev state`" in err or "另一个" in err for err, code in done if code)
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        (None, [["init"]]),
+        (
+            {"max_stage": 7, "current_stage": 3, "stage_status": {"1": "completed", "2": "completed", "3": "in_progress"}},
+            [["complete-stage", "3"], ["fail-stage", "3"], ["rollback", "2"], ["rollback", "1"]],
+        ),
+        (
+            {
+                "max_stage": 7, "current_stage": 5, "stage_status": {**dict.fromkeys("1234", "completed"), "5": "in_progress"},
+                "stage5_phases": {"active_phase": "M2", "phase_status": {"M1": {"status": "verified"}, "M2": {"status": "in_progress"}}},
+            },
+            [["complete-phase", "M2"], ["submit-phase", "M2"], ["start-phase", "M2"], ["fail-phase", "M2"], ["fail-stage", "5"],
+             *(["rollback", n] for n in "4321")],
+        ),
+        (
+            {
+                "max_stage": 5, "current_stage": 4, "stage_status": {**dict.fromkeys("123", "completed"), "4": "in_progress"},
+                "stage4_path": "L1", "stage4_modules": {"module_count": 2, "module_status": {"1": "verified", "2": "pending"}},
+            },
+            [["plan-modules", "--single"], ["plan-modules"], ["start-module", "2"], ["fail-module", "2"], ["fail-stage", "4"],
+             *(["rollback", n] for n in "321")],
+        ),
+        (
+            {"max_stage": 7, "current_stage": 2, "stage_status": {"1": "completed", "2": "failed"}},
+            [["start-stage", "2"], ["rollback", "1"]],
+        ),
+    ],
+)  # fmt: skip
+def test_the_moves_that_are_offered_are_those_that_can_be_made(capsys, demo, before, wanted):
+    if before is not None:
+        state(demo, operator_name="demo", **before)
+    _, out, _ = run(capsys, "show", "--op", demo, "--format", "json")
+    moves = json.loads(out)["moves"]
+
+    assert [one["words"] for one in moves] == wanted
+    answers = {None: [], "reason": ["--reason", "because"], "fusion": ["--fusion", "2"]}
+    for one in moves:
+        assert set(one["text"]) == {"zh", "en"}
+        code, out, _ = run(capsys, *one["words"], *answers[one["asks"]], "--op", demo, "--dry-run", "--format", "json")
+        assert code == 0 or json.loads(out)["code"] == "gate-closed", (one, out)

@@ -15,6 +15,7 @@ from typing import Any
 from opdev.commandline import INTERNAL, begin, guarded
 from opdev.config import ConfigError
 from opdev.pypto.moves import NAMES, Move, actions, allowed, applied
+from opdev.pypto.offered import offered
 from opdev.pypto.statefile import NAME, digest, locked, path_of, read, spec_changed, spec_of, write
 from opdev.pypto.states import (
     RefusedError,
@@ -257,17 +258,39 @@ def _described(root: str, state: State) -> dict[str, Any]:
         "modules": modules(state),
         "spec_changed": spec_changed(root, state),
         "allowed": allowed(state),
+        "moves": _offered(state),
     }
+
+
+def _offered(state: State | None, root: str = "") -> list[dict[str, Any]]:
+    """The moves there are now, for whoever lets a person choose: ``words`` of this command, what it does, what it asks."""
+    from opdev.pypto.finding import by_files
+
+    found = offered(state, by_files(root) if state is None else None)
+    return [{"words": list(one.words), "text": dict(one.text), "asks": one.asks or None} for one in found]
 
 
 def _show(root: str, args: argparse.Namespace, lang: Lang) -> int:
     state = read(root)
     if state is None:
-        raise RefusedError(
+        error = RefusedError(
             "no-state",
             f"{root} 里没有 {NAME}：先 opdev state init",
             f"there is no {NAME} in {root}: `opdev state init` makes one",
         )
+        if args.format != "json":
+            raise error
+        _print(
+            {
+                "ok": False,
+                "action": "show",
+                "code": error.code,
+                "why": error.text,
+                "blocked_by": [],
+                "moves": _offered(None, root),
+            }
+        )
+        return REFUSED
     if args.format == "json":
         _print({"ok": True, **_described(root, state), "state": state})
     else:
