@@ -1,16 +1,14 @@
 """Collects into ``client-vscode/wheels`` what the extension makes its own Python environment of, without a network.
 
-That is our wheel, the wheels of everything it needs for each Python we serve on this platform, and pip's own (which runs
-from its wheel: Debian's Python comes without ``ensurepip``).  What comes from a registry is fetched again only when
-the requirements changed; our wheel is built each time.  ``manifest.json`` names them all: the environment is made
-anew when it says something else.
+That is our wheel and the wheels of everything it needs, for each Python we serve on this platform.  What comes from a
+registry is fetched again only when the requirements changed; our wheel is built each time.  ``packs.py`` lays them out
+for the extension, in ``client-vscode/packs``: its environment is made anew when ``manifest.json`` there says something else.
 """
 
 from __future__ import annotations
 
 import email
 import hashlib
-import json
 import platform
 import shutil
 import subprocess
@@ -23,6 +21,10 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import canonicalize_name, parse_wheel_filename
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from packs import pack
 
 try:
     import tomllib
@@ -59,11 +61,12 @@ def main() -> int:
             shutil.rmtree(WHEELS, ignore_errors=True)
             shutil.copytree(folder, WHEELS)
     own()
-    problems = [problem for python in PYTHONS for problem in missing(python)]
+    found = {python: needs(["opdev", *SCRIPTS], python, WHEELS) for python in PYTHONS}
+    problems = [f"Python {python}: no wheel for {text}" for python, (_, unmet) in found.items() for text in unmet]
     for problem in problems:
         print(problem, file=sys.stderr)
     if not problems:
-        write_manifest()
+        pack({python: wheels for python, (wheels, _) in found.items()}, f"linux-{MACHINE}")
     return 1 if problems else 0
 
 
@@ -74,13 +77,12 @@ def collect(needed: list[str], folder: Path) -> None:
     for one in requirements:
         if one.name in FROM_SOURCE:
             pip("wheel", "--no-deps", "-w", str(folder), f"{one.name}{one.specifier}")
-    pip("download", "--no-deps", "-d", str(folder), "pip")
     for python in PYTHONS:
         # pip judges markers by the Python it runs with; what they ask of this one is found here, round by round.
         wanted = [f"{one.name}{one.specifier}" for one in requirements if applies(one, python)]
         while wanted:
             fetch(wanted, python, folder)
-            wanted = [text for text in unmet(needed, python, folder) if text not in wanted]
+            wanted = [text for text in needs(needed, python, folder)[1] if text not in wanted]
 
 
 def fetch(wanted: Iterable[str], python: str, folder: Path) -> None:
@@ -97,29 +99,24 @@ def own() -> None:
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", str(WHEELS), str(ROOT))
 
 
-def missing(python: str) -> list[str]:
-    """What an installation of opdev with this Python would not find."""
-    return [f"Python {python}: no wheel for {text}" for text in unmet(["opdev", *SCRIPTS], python, WHEELS)]
-
-
-def unmet(needed: Iterable[str], python: str, folder: Path) -> list[str]:
-    """Requirements of ``needed`` and of what these need, for which no wheel in the folder will do."""
+def needs(wanted: Iterable[str], python: str, folder: Path) -> tuple[list[Path], list[str]]:
+    """Wheels in the folder for ``wanted`` and for what these need, and the requirements that no wheel there meets."""
     wheels = usable(python, folder)
-    todo = [Requirement(text) for text in needed]
-    seen: set[str] = set()
-    found: list[str] = []
+    todo = [Requirement(text) for text in wanted]
+    chosen: dict[str, Path] = {}
+    unmet: list[str] = []
     while todo:
         one = todo.pop()
         name = canonicalize_name(one.name)
         if not applies(one, python):
             continue
         fitting = [path for version, path in wheels.get(name, ()) if one.specifier.contains(version)]
-        if not fitting:
-            found.append(f"{one.name}{one.specifier}")
-        elif name not in seen:
-            seen.add(name)
+        if not fitting or chosen.get(name, fitting[-1]) not in fitting:
+            unmet.append(f"{one.name}{one.specifier}")
+        elif name not in chosen:
+            chosen[name] = fitting[-1]
             todo += [Requirement(text) for text in requires(fitting[-1])]
-    return found
+    return list(chosen.values()), unmet
 
 
 def usable(python: str, folder: Path) -> dict[str, list[tuple[str, Path]]]:
@@ -147,13 +144,6 @@ def applies(one: Requirement, python: str) -> bool:
         "implementation_name": "cpython", "platform_python_implementation": "CPython",
     }  # fmt: skip
     return one.marker is None or one.marker.evaluate(where)
-
-
-def write_manifest() -> None:
-    wheels = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(WHEELS.glob("*.whl"))}
-    digest = hashlib.sha256(json.dumps(wheels).encode()).hexdigest()
-    manifest = {"pythons": PYTHONS, "platform": f"linux-{MACHINE}", "digest": digest, "wheels": wheels}
-    (WHEELS / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
 
 def pip(*words: str) -> None:

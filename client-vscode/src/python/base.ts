@@ -19,7 +19,7 @@ export interface Search {
   readonly seen: readonly Base[];
 }
 
-/** The first interpreter on PATH that there are wheels for; the usual names first, then those with a version. */
+/** The first interpreter on PATH that there are packages for; the usual names first, then those with a version. */
 export async function findBase(places: Places, found: Bundle): Promise<Search> {
   const versions = [...found.manifest.pythons].reverse().map((version) => `python${version}${places.windows ? '.exe' : ''}`);
   const named = pathCandidates(places, versions);

@@ -1,30 +1,36 @@
-// The environment the extension makes for itself, from the wheels it carries: no network, and nothing of the workspace.
+// The environment the extension makes for itself, from the packages it carries: no network, and nothing of the workspace.
 //
-// It lies in a folder of its own for each set of wheels, and counts only when `ready.json` is in it, which is written
+// It lies in a folder of its own for each set of packages, and counts only when `ready.json` is in it, which is written
 // last and at once: a half-made one is never used. It is built where it stays, since an environment that is moved
 // has scripts that name the old place; windows that want it at the same time wait for the one that makes it.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import * as os from 'node:os';
 import * as path from 'node:path';
+import type { Base } from './base';
 import { interpreter } from './candidates';
 import type { Ran } from './program';
 import { program } from './program';
+import type { Pack } from './unpack';
+import { Damaged, unpack, writeProgram } from './unpack';
 import { minor } from './version';
 
 /** What the extension carries. */
 export interface Manifest {
-  /** Minor versions of Python there are wheels for, the oldest first. */
+  /** Minor versions of Python there are packages for, the oldest first. */
   readonly pythons: readonly string[];
   /** `linux-x86_64`. */
   readonly platform: string;
   readonly digest: string;
+  /** Programs, and what they call: `opdev.entry:opdev`. */
+  readonly programs: Readonly<Record<string, string>>;
+  readonly packs: readonly Pack[];
 }
 
 export interface Bundle {
-  /** The folder with the wheels. */
-  readonly wheels: string;
+  /** The folder with the packs. */
+  readonly folder: string;
   readonly manifest: Manifest;
 }
 
@@ -52,12 +58,12 @@ const STALE_MS = 90_000;
 const BEAT_MS = 10_000;
 const AGAIN_MS = 250;
 
-/** The wheels below the extension's folder; undefined where it has none, or for another platform. */
+/** The packages below the extension's folder; undefined where it has none, or for another platform. */
 export function bundle(extension: string): Bundle | undefined {
-  const wheels = path.join(extension, 'wheels');
+  const folder = path.join(extension, 'packs');
   try {
-    const manifest = JSON.parse(readFileSync(path.join(wheels, 'manifest.json'), 'utf8')) as Manifest;
-    return manifest.platform === platformHere() ? { wheels, manifest } : undefined;
+    const manifest = JSON.parse(readFileSync(path.join(folder, 'manifest.json'), 'utf8')) as Manifest;
+    return manifest.platform === platformHere() ? { folder, manifest } : undefined;
   } catch {
     return undefined;
   }
@@ -68,7 +74,7 @@ function platformHere(): string {
   return `${process.platform}-${machine}`;
 }
 
-/** Another version of the extension, or other wheels, mean another environment. */
+/** Another version of the extension, or other packages, mean another environment. */
 export function home(folder: string, version: string, found: Bundle | undefined): Home {
   return { folder, name: found ? `${version}-${found.manifest.digest.slice(0, 10)}` : version };
 }
@@ -104,7 +110,7 @@ function others(where: Home): string[] {
 export async function make(
   where: Home,
   found: Bundle,
-  base: string,
+  base: Base,
   signal: AbortSignal,
   step: (now: Step) => void,
 ): Promise<void> {
@@ -132,47 +138,57 @@ export async function make(
 async function build(
   environment: string,
   found: Bundle,
-  base: string,
+  base: Base,
   signal: AbortSignal,
   step: (now: Step) => void,
 ): Promise<void> {
   const run = (python: string, words: readonly string[]): Promise<Ran> =>
     program(python, words, { cwd: os.tmpdir(), env: clean(process.env), signal });
   step('environment');
-  // Without pip: Debian's Python cannot install it, and ours comes as a wheel.
-  const made = await run(base, ['-I', '-m', 'venv', '--without-pip', environment]);
+  // Without pip: Debian's Python cannot install it, and nothing is left for it to do.
+  const made = await run(base.python, ['-I', '-m', 'venv', '--without-pip', environment]);
   if (made.status !== 0) {
     const venv = /No module named '?(?:venv|ensurepip)|ensurepip is not|python3[\d.]*-venv/.test(made.output);
-    throw new NotMade(venv ? 'no-venv' : 'failed', `${base} -m venv`, made.output);
+    throw new NotMade(venv ? 'no-venv' : 'failed', `${base.python} -m venv`, made.output);
   }
-  const python = interpreter(environment, process.platform === 'win32');
   step('packages');
-  const pip = readdirSync(found.wheels).find((name) => /^pip-.*\.whl$/.test(name)) ?? 'pip.whl';
-  const install = (wanted: string): Promise<Ran> =>
-    run(python, [
-      path.join(found.wheels, pip, 'pip'), '--isolated', '--disable-pip-version-check', '--no-cache-dir', 'install',
-      '--no-index', '--only-binary', ':all:', '--find-links', found.wheels, '--no-warn-script-location', wanted,
-    ]);
-  const installed = await install('opdev');
-  if (installed.status !== 0) {
-    throw new NotMade('failed', 'pip install opdev', installed.output);
+  const site = await packages(environment);
+  await unpack(found.folder, found.manifest.packs, minor(base.version), site, signal).catch((error: unknown) => {
+    throw error instanceof Damaged ? new NotMade('failed', error.message) : error;
+  });
+  for (const [name, calls] of Object.entries(found.manifest.programs)) {
+    await writeProgram(environment, name, calls);
   }
-  // Scripts and precision need it; where it cannot be had all else is there, and both say what is missing.
-  await install('numpy');
   step('check');
+  const python = interpreter(environment, process.platform === 'win32');
   const checked = await run(python, ['-I', '-c', 'import opdev.lsp.server, opdev.syntax.file, pydantic, yaml, jinja2']);
   if (checked.status !== 0) {
     throw new NotMade('failed', 'import opdev.lsp.server', checked.output);
   }
+  // Scripts and precision need it; where it does not run all else is there, and both say what is missing.
+  if ((await run(python, ['-I', '-c', 'import numpy'])).status !== 0) {
+    const parts = (await readdir(site)).filter((name) => /^numpy(?:$|\.|-)/.test(name));
+    await Promise.all(parts.map((name) => rm(path.join(site, name), { recursive: true })));
+  }
   const draft = path.join(environment, `${READY}.${randomUUID()}`);
-  await writeFile(draft, JSON.stringify({ base, made: new Date().toISOString() }));
+  await writeFile(draft, JSON.stringify({ base: base.python, made: new Date().toISOString() }));
   await rename(draft, path.join(environment, READY));
 }
 
-/** The environment of the programs: nothing that would lead Python or pip elsewhere. */
+/** Where an environment has its packages: `lib/python3.11/site-packages`. */
+async function packages(environment: string): Promise<string> {
+  const names = existsSync(path.join(environment, 'lib')) ? await readdir(path.join(environment, 'lib')) : [];
+  const site = names.map((name) => path.join(environment, 'lib', name, 'site-packages')).find((one) => existsSync(one));
+  if (site === undefined) {
+    throw new NotMade('failed', `${environment} has no site-packages`);
+  }
+  return site;
+}
+
+/** The environment of the programs: nothing that would lead Python elsewhere. */
 function clean(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => !/^(?:PYTHON|PIP_|VIRTUAL_ENV|__PYVENV)/i.test(name));
-  return { ...Object.fromEntries(kept), PIP_CONFIG_FILE: os.devNull, PYTHONUTF8: '1' };
+  const kept = Object.entries(env).filter(([name]) => !/^(?:PYTHON|VIRTUAL_ENV|__PYVENV)/i.test(name));
+  return { ...Object.fromEntries(kept), PYTHONUTF8: '1' };
 }
 
 /**
@@ -265,7 +281,7 @@ async function sweep(where: Home): Promise<void> {
   }
 }
 
-/** Whether there are wheels for a Python that says it is `version`. */
+/** Whether there are packages for a Python that says it is `version`. */
 export function serves(found: Bundle, version: string): boolean {
   return found.manifest.pythons.includes(minor(version));
 }

@@ -113,7 +113,7 @@ export class Setup {
       (progress, token) => {
         const stop = new AbortController();
         token.onCancellationRequested(() => stop.abort(new NotMade('cancelled', 'cancelled')));
-        return make(this.where, found, base.python, stop.signal, (step) => progress.report({ message: said(step) }));
+        return make(this.where, found, base, stop.signal, (step) => progress.report({ message: said(step) }));
       },
     );
     return true;

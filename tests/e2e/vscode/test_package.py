@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import subprocess
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,17 +22,41 @@ def package(extension: Path) -> Iterator[zipfile.ZipFile]:
         yield archive
 
 
-def test_wheels_are_whole_and_serve_every_python(package: zipfile.ZipFile) -> None:
-    manifest = json.loads(package.read("extension/wheels/manifest.json"))
-    names = [name for name in package.namelist() if name.endswith(".whl")]
-    assert {name.rpartition("/")[2] for name in names} == set(manifest["wheels"])
-    for name in names:
-        assert hashlib.sha256(package.read(name)).hexdigest() == manifest["wheels"][name.rpartition("/")[2]], name
-    for distribution in ("pydantic_core", "pyyaml", "markupsafe", "tree_sitter", "numpy"):
-        for python in PYTHONS:
-            assert any(re.search(rf"/{distribution}-[^/]*-{python}-", name, re.IGNORECASE) for name in names)
-    for distribution in ("opdev", "pip", "tree_sitter_cmake", "tree_sitter_cuda", "pygls", "tomli"):
-        assert any(f"/{distribution}-" in name for name in names), distribution
+def test_packs_are_whole_and_serve_every_python(package: zipfile.ZipFile) -> None:
+    manifest = json.loads(package.read("extension/packs/manifest.json"))
+    names = {name.rpartition("/")[2] for name in package.namelist() if name.endswith(".br")}
+    assert names == {one["file"] for one in manifest["packs"]}
+    listed: dict[str, list[str]] = {}
+    for one in manifest["packs"]:
+        packed = package.read(f"extension/packs/{one['file']}")
+        assert hashlib.sha256(packed).hexdigest() == one["sha256"], one["file"]
+        raw = unpressed(packed)
+        assert hashlib.sha256(raw).hexdigest() == one["raw"], one["file"]
+        begin = 4 + int.from_bytes(raw[:4], "big")
+        files = json.loads(raw[4:begin])
+        assert begin + sum(size for _, size in files) == len(raw), one["file"]
+        for python in one["pythons"]:
+            listed.setdefault(python, []).extend(path for path, _ in files)
+    assert [f"cp{python.replace('.', '')}" for python in listed] == list(PYTHONS)
+    for python, paths in listed.items():
+        assert len(paths) == len(set(paths)), "a file comes from one place"
+        tag = f"cpython-{python.replace('.', '')}-"
+        for module in ("pydantic_core/_pydantic_core", "yaml/_yaml", "markupsafe/_speedups", "tree_sitter/_binding"):
+            assert any(path.startswith(f"{module}.{tag}") for path in paths), (python, module)
+        assert any(path.startswith(f"numpy/_core/_multiarray_umath.{tag}") for path in paths)
+        assert {"opdev/entry.py", "pygls/__init__.py", "numpy/__init__.py"} <= set(paths)
+        assert ("tomli/__init__.py" in paths) == (python == "3.10")
+        assert any("libscipy_openblas" in path for path in paths)
+
+
+def unpressed(packed: bytes) -> bytes:
+    """Through Node, which has Brotli."""
+    script = "process.stdout.write(require('zlib').brotliDecompressSync(require('fs').readFileSync(0)))"
+    return subprocess.run(["node", "-e", script], input=packed, stdout=subprocess.PIPE, check=True).stdout
+
+
+def test_it_is_small_enough_for_a_market(extension: Path) -> None:
+    assert extension.stat().st_size < 60_000_000
 
 
 def test_nothing_of_the_workshop_is_in_it(package: zipfile.ZipFile) -> None:
