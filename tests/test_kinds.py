@@ -79,6 +79,7 @@ def test_files_of_other_projects_are_not_ours(path, data):
         ("add/KB_USAGE.json", b"{}", {"contract", "pypto-kb"}),
         ("add/relu/KB_SELECTION.json", b"{}", {"contract", "pypto-kb"}),
         ("add/DESIGN_BINDINGS.json", b"{}", {"contract", "pypto-kb"}),
+        ("add/PERFORMANCE_CASES.json", b"{}", {"contract", "pypto-perf-cases"}),
         ("add/PRO_MATERIAL_INDEX.md", b"#\n", {"doc", "pypto-material-index"}),
         ("add/add_golden_cpu.py", b"import torch\n", {"python", "pypto-golden"}),
         ("add/modules/add_golden_stage12.py", b"import torch\n", {"python", "pypto-golden"}),

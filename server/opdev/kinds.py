@@ -50,6 +50,7 @@ KINDS = {
     "pypto-state": ".orchestrator_state.json, the stages of a PyPTO operator",
     "pypto-interfaces": "module_interfaces.yaml, the modules of a PyPTO operator",
     "pypto-kb": "KB_SELECTION.json, DESIGN_BINDINGS.json and KB_USAGE.json of a PyPTO-Pro operator",
+    "pypto-perf-cases": "PERFORMANCE_CASES.json, what stage 5 of a PyPTO-Pro operator measures",
     "cases": "the case matrix, cases.json",
     "log": "a run or perf log",
     "perf-log": "a log with measurements of an operator: [PERF] or [BASELINE_PERF] lines, or data/perf/*.log",
@@ -272,6 +273,8 @@ def _contract(pure: _Path, *, in_operator: bool) -> Kind:
         kinds.add("pypto-interfaces")
     elif pure.name in _PYPTO_KB:
         kinds.add("pypto-kb")
+    elif pure.name == "PERFORMANCE_CASES.json":
+        kinds.add("pypto-perf-cases")
     return Kind("yaml", frozenset(kinds))
 
 

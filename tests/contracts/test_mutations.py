@@ -65,7 +65,14 @@ STATE = {
     "stage4_path": "L1", "stage4_modules": {"module_count": 2, "max_cycles_per_module": 10, "module_status": {"1": "verified", "2": "in_debug"}, "active_module": 2},
     "artifact_hashes": {"spec_md": "ab"}, "rollback_history": [{"from_stage": 3, "to_stage": 2, "reason": "golden 错了"}], "备注": "🙂",
 }  # fmt: skip
-CODE = "import pypto_pro.language as pl\n\n\ndef demo_kernel(x, b):\n    pass\n"
+PERFORMANCE = {
+    "schema_version": 1,
+    "cases": [
+        {"id": "对齐", "shape": "[64,32]", "dtype": "float16", "test_function": "test_aligned"},
+        {"id": "尾块", "shape": "[63,16]", "dtype": "float16", "test_function": "test_tail"}],
+    "optimization_target": {"case_ids": ["对齐", "尾块"], "selection_mode": "all_p0_no_questions"},
+}  # fmt: skip
+CODE = "import pypto_pro.language as pl\n\n\ndef demo_kernel(x, b):\n    pass\n\n\ndef test_aligned():\n    pass\n\n\ndef test_tail():\n    pass\n"
 FILES = {
     "SPEC.md": "# 规格 🙂\n\n```json machine-contract\n"
     + json.dumps(MACHINE, ensure_ascii=False, indent=1)
@@ -75,6 +82,7 @@ FILES = {
     "KB_USAGE.json": json.dumps(USAGE, ensure_ascii=True),
     "module_interfaces.yaml": yaml.safe_dump(INTERFACES, allow_unicode=True, sort_keys=False),
     ".orchestrator_state.json": json.dumps(STATE, ensure_ascii=False, indent=2).replace("\n", "\r\n"),
+    "PERFORMANCE_CASES.json": json.dumps(PERFORMANCE, ensure_ascii=False, indent=1),
     "test_demo.py": CODE,
     "demo_golden.py": "import torch\n\n\ndef demo_golden(x, b, alpha=1.0):\n    return x\n",
 }

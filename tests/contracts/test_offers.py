@@ -112,6 +112,9 @@ def test_a_key_that_has_its_colon_is_replaced_alone():
         (".orchestrator_state.json", '{"stage4_path": "‸"}', ["L0", "L1"], []),
         ("KB_USAGE.json", '{"invariants": [{"implementation": {"status": "‸"}}]}', ["implemented", "deviated"], ["verified"]),
         ("KB_USAGE.json", '{"op": "demo"} ‸', [], ["op"]),
+        ("PERFORMANCE_CASES.json", '{"cases": [{"‸"}]}', ["id", "shape", "dtype", "test_function"], ["cases"]),
+        ("PERFORMANCE_CASES.json", '{"optimization_target": {"selection_mode": "‸"}}', ["single_p0", "all_p0_no_questions"], []),
+        ("PERFORMANCE_CASES.json", '{"cases": [{"id": "a"}, {"id": "b"}], "optimization_target": {"case_ids": ["a", "‸"]}}', ["a", "b"], ["single_p0"]),
         ("KB_USAGE.json", '{"op" ‸', [], ["op"]),
     ],
 )  # fmt: skip
@@ -183,6 +186,22 @@ def test_the_record_knows_files_and_symbols_of_the_code():
     assert labels("KB_USAGE.json", use % ("test_demo.py", "‸"), code) == ["TILE", "demo_kernel"]
 
 
+def test_performance_cases_know_the_specs_names_and_the_tests_that_take_nothing():
+    others = {
+        "SPEC.md": SPEC.replace("{}", '{"p0_cases": [{"name": "对齐"}, {"name": "尾块"}]}'),
+        "test_demo.py": "import pypto_pro.language as pl\n\n\ndef test_aligned():\n    pass\n\n\ndef test_each(n):\n    pass\n",
+    }
+
+    assert labels("PERFORMANCE_CASES.json", '{"cases": [{"id": "‸"}]}', others) == ["对齐", "尾块"]
+    assert labels("PERFORMANCE_CASES.json", '{"cases": [{"test_function": "‸"}]}', others) == ["test_aligned"]
+    assert (
+        told("PERFORMANCE_CASES.json", '{"optimization_target": {"selection_mode": "single‸_p0"}}', "en")[0].count(
+            "one P0 case"
+        )
+        == 1
+    )
+
+
 def test_anchors_are_those_of_the_document_that_is_named(tmp_path):
     root = tmp_path / "custom" / "demo"
     kb = tmp_path / ".agents" / "skills" / "pypto-pro-op-kb" / "constraints"
@@ -233,7 +252,7 @@ def test_units_and_limits_are_told():
     assert told("KB_USAGE.json", '{"unkno‸wn": 1}') == ("", "")
 
 
-NAMES = ("KB_SELECTION.json", "DESIGN_BINDINGS.json", "KB_USAGE.json", "module_interfaces.yaml", ".orchestrator_state.json", "SPEC.md", "DESIGN.md")  # fmt: skip
+NAMES = ("KB_SELECTION.json", "DESIGN_BINDINGS.json", "KB_USAGE.json", "module_interfaces.yaml", ".orchestrator_state.json", "SPEC.md", "DESIGN.md", "PERFORMANCE_CASES.json")  # fmt: skip
 PIECES = ("{", "}", "[", "]", '"', ":", ",", "\n", "  ", "- ", "op", '"bindings"', '"modules": [{', "modules:\n  - id: 1\n    ", "测试🙂",
           '"status": "', "source: ", "```json machine-contract\n", "```\n", "---\n", "\\", "\t", '"inputs": [{"name": "x", "shape": ["N"]}]')  # fmt: skip
 

@@ -66,8 +66,10 @@ GOLDEN = "import torch\n\n\ndef demo_golden(x):\n    return x + 1\n\n\ndef _get_
 PERF = "docs/perf/round_002"
 EVIDENCE = {
     "PERFORMANCE_CASES.json": json.dumps({
-        "schema_version": 1, "cases": [{"id": "a", "shape": [64], "dtype": "float32", "test_function": "test_aligned"}, {"id": "b"}],
-        "optimization_target": {"case_ids": ["a"], "selection_mode": "single_p0"}}),
+        "schema_version": 1, "cases": [
+            {"id": "a", "shape": "[64]", "dtype": "float32", "test_function": "test_aligned"},
+            {"id": "b", "shape": "[63]", "dtype": "float32", "test_function": "test_tail"}],
+        "optimization_target": {"case_ids": ["a"], "selection_mode": "user_selected"}}),
     "PERFORMANCE_REPORT.md": "# 性能\n",
     "perf_report.md": "# 性能\n",
     "performance.log": "PYPTO_PERF_SELECTED_CASE=a\n",

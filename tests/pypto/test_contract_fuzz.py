@@ -26,7 +26,7 @@ KEYS = (
     "status", "source_anchors", "invariant", "invariants", "implementation", "file", "symbol", "justification", "modules",
     "primary_inputs", "final_outputs", "outputs", "inputs", "name", "source", "dtype", "id", "module_count", "section",
     "formula", "supported_dtypes", "shape", "value_range", "default_params", "tolerance", "p0_cases", "params", "input_shapes",
-    "output_shapes", "dynamic_axes_ranges", "shape_constraints", "atol", "rtol", "policy", "op_name",
+    "output_shapes", "dynamic_axes_ranges", "shape_constraints", "atol", "rtol", "policy", "op_name", "cases", "test_function", "optimization_target", "case_ids", "selection_mode",
 )  # fmt: skip
 WORDS = ("demo", ".", "", " ", "../x", "patterns/a.md", "sha256:" + "0" * 64, "obligation", "applies", "verified", "module_1",
          "module_9999", "primary.x", "float32", "测试🙂", "a\tb", "x\u2028y", "{{OP_NAME}}", "test_demo.py", "N", "2*(N+1)")  # fmt: skip
@@ -43,7 +43,9 @@ VALUES = st.recursive(
     max_leaves=25,
 )  # fmt: skip
 TOP = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=10) | VALUES
-NAMES = ("KB_SELECTION.json", "DESIGN_BINDINGS.json", "KB_USAGE.json", "module_interfaces.yaml", "SPEC.md")
+NAMES = (
+    "KB_SELECTION.json", "DESIGN_BINDINGS.json", "KB_USAGE.json", "module_interfaces.yaml", "SPEC.md", "PERFORMANCE_CASES.json",
+)  # fmt: skip
 
 
 def judged(name, text, others=()):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from opdev.contracts.anchors import anchors, text_of
 from opdev.contracts.fields import Pair, Step
 from opdev.contracts.knowledge import FIELDS
-from opdev.contracts.parts import Part
+from opdev.contracts.parts import Part, machine
 from opdev.design.nodes import Node
 from opdev.facts.pypto_docs import Files, operator_names
 from opdev.facts.structured import root_of
@@ -18,6 +18,8 @@ from opdev.syntax.file import File
 Known = Iterator[tuple[str, Pair]]
 _SYMBOL = re.compile(r"[A-Za-z_]\w*")
 _NAMED = re.compile(rb"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]+)?=(?!=)", re.M)
+_TEST = re.compile(rb"^def[ \t]+(test_\w+)[ \t]*\([ \t]*\)", re.M)
+_P0: Pair = ("SPEC 的 P0 用例", "a P0 case of the SPEC")
 _NONE: Pair = ("", "")
 
 
@@ -146,6 +148,27 @@ def _symbol(part: Part, at: int, project: Project | None) -> Known:
             yield from _symbols(file)
 
 
+def _measured(_: Part, __: int, project: Project | None) -> Known:
+    """What the SPEC calls its P0 cases."""
+    for file in project.files("pypto-spec") if project is not None else ():
+        block = machine(file)
+        yield from _names(block.root.get("p0_cases") if block is not None and block.root is not None else None, _P0)
+
+
+def _ids(part: Part, _: int, __: Project | None) -> Known:
+    for case in _items(part.root.get("cases") if part.root is not None else None):
+        name = case.get("id")
+        if name is not None and name.text:
+            yield name.text, ("性能用例", "a performance case")
+
+
+def _tests(_: Part, __: int, project: Project | None) -> Known:
+    """Tests that can be called without anything."""
+    for file in project.files("pypto-test") if project is not None else ():
+        if "/modules/" not in file.path:
+            yield from ((m[1].decode(), (file.path.rpartition("/")[2],) * 2) for m in _TEST.finditer(file.data))
+
+
 def _symbols(file: File) -> Known:
     for match in _NAMED.finditer(file.data):
         yield (match[1] or match[2]).decode(), _NONE
@@ -168,4 +191,7 @@ _FINDERS: dict[tuple[str, str], Callable[[Part, int, Project | None], Known]] = 
     ("KB_USAGE.json", "reference"): _bound,
     ("KB_USAGE.json", "file"): _code,
     ("KB_USAGE.json", "symbol"): _symbol,
+    ("PERFORMANCE_CASES.json", "id"): _measured,
+    ("PERFORMANCE_CASES.json", "case_ids"): _ids,
+    ("PERFORMANCE_CASES.json", "test_function"): _tests,
 }

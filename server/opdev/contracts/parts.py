@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from opdev.contracts.documents import API_REPORT, DESIGN, EXPLORE_REPORT, MACHINE, SPEC
 from opdev.contracts.fields import Contract, Step
 from opdev.contracts.knowledge import BINDINGS, SELECTION, USAGE
+from opdev.contracts.performance import CASES
 from opdev.contracts.workflow import INTERFACES, STATE
 from opdev.design.compose import Composer
 from opdev.design.nodes import Node
@@ -20,10 +21,10 @@ from opdev.kinds import Kind
 from opdev.source import Source
 from opdev.syntax.file import File
 
-_FILES = {c.name: c for c in (SELECTION, BINDINGS, USAGE, INTERFACES, STATE)}
+_FILES = {c.name: c for c in (SELECTION, BINDINGS, USAGE, INTERFACES, STATE, CASES)}
 _FRONTS = {c.name: c for c in (SPEC, DESIGN, API_REPORT, EXPLORE_REPORT)}
 _KINDS = frozenset(
-    {"pypto-kb", "pypto-state", "pypto-interfaces", "pypto-spec", "pypto-design", "pypto-api-report", "pypto-explore-report"}
+    {"pypto-kb", "pypto-perf-cases", "pypto-state", "pypto-interfaces", "pypto-spec", "pypto-design", "pypto-api-report", "pypto-explore-report"}
 )  # fmt: skip
 MACHINE_FENCE = re.compile(
     rb"^(?P<open>(?P<ticks>`{3,})[ \t]*json[ \t]+machine-contract[^\n]*\n)(?P<body>.*?)^(?P=ticks)[ \t]*\r?$",

@@ -91,6 +91,16 @@ class Traced(Decorated):
     def tiles(self) -> Tiles:
         return _tiles(self)
 
+    @cached_property
+    def types(self) -> Mapping[str, py.Call]:
+        """The ``TileType`` each name of the body is given first."""
+        found: dict[str, py.Call] = {}
+        for call in py.calls(self.inside, "TileType"):
+            name = _assigned(self, call.node)
+            if name is not None:
+                found.setdefault(name, call)
+        return found
+
 
 @dataclass(frozen=True)
 class Group:
@@ -244,8 +254,7 @@ def type_of(kernel: Traced, call: py.Call) -> py.Call | None:
     """The ``TileType`` a tile or a group is made with, where the kernel has it."""
     given = call.keywords.get("type") or (call.args[0] if call.args else None)
     if given is not None and given.type == "identifier":
-        name = text(kernel.file.data, given)
-        given = next((value for bound, value in _assigned_values(kernel, [name]) if bound == name), None)
+        return kernel.types.get(text(kernel.file.data, given))
     if given is None or given.type != "call":
         return None
     function = given.child_by_field_name("function")
@@ -302,7 +311,12 @@ def is_pro_project(project: Files | None) -> bool:
         return False
     if any(True for _ in project.files("pypto-impl")):
         return False
-    if any(True for _ in project.files("pypto-pro", "pypto-explore-report", "pypto-material-index", "pypto-kb")):
+    if any(
+        True
+        for _ in project.files(
+            "pypto-pro", "pypto-explore-report", "pypto-material-index", "pypto-kb", "pypto-perf-cases"
+        )
+    ):
         return True
     return any(f.path.endswith("_golden_cpu.py") for f in project.files("pypto-golden"))
 
@@ -315,7 +329,7 @@ def generation(project: Files | None) -> Literal[1, 2]:
     """
     if project is None:
         return 1
-    if any(True for _ in project.files("pypto-kb")):
+    if any(True for _ in project.files("pypto-kb", "pypto-perf-cases")):
         return 2
     state = state_of(project)
     for key, wanted in (("schema_version", {"2.2"}), ("max_stage", {"5"})):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from opdev.lsp.session import Session
 
 _NAMES = re.compile(
-    r"(?:\A|/)(?:(?:SPEC|DESIGN|API_REPORT|EXPLORE_REPORT)\.md|(?:KB_SELECTION|DESIGN_BINDINGS|KB_USAGE)\.json"
+    r"(?:\A|/)(?:(?:SPEC|DESIGN|API_REPORT|EXPLORE_REPORT)\.md|(?:KB_SELECTION|DESIGN_BINDINGS|KB_USAGE|PERFORMANCE_CASES)\.json"
     r"|module_interfaces\.yaml|\.orchestrator_state\.json)\Z"
 )
 

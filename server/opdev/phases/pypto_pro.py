@@ -243,7 +243,7 @@ def _tune(e: PyptoEvidence) -> Iterator[Check]:
     )
     yield from targets(e)
     yield from measured(e)
-    yield from judged(e, "pypto-test", "pypto-golden")
+    yield from judged(e, "pypto-test", "pypto-golden", "pypto-perf-cases")
     yield ran(e)
 
 

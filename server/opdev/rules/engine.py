@@ -11,13 +11,13 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 
 from opdev.rules import suppress
 from opdev.rules.context import Context, Project
 from opdev.rules.model import Finding, Fix, Hit, Related, Rule, Scope
-from opdev.rules.selection import Active, Kept, Plan, Selection
+from opdev.rules.selection import Active, Found, Kept, Plan, Selection
 from opdev.rules.store import by_name
 from opdev.rules.watchdog import CheckTimeout, Watchdog
 from opdev.syntax.file import File, Segment
@@ -100,10 +100,7 @@ class Linter:
         plan = selection.plan(file.kind.names, file.language, file.place.profile)
         if not plan.all:
             return
-        for scope in ("item", "file", "project"):
-            if scope in scopes:
-                ran = (a.rule for a in getattr(plan, scope))
-                result.ran.update((r.name, r) for r in ran if scope != "project" or project is not None or r.alone)
+        result.ran.update(plan.ran(scopes, operator=project is not None))
         file.typed = file.typed or (incremental and file.parsed)
         pieces = file.pieces if incremental and "item" in scopes else None
         kept = [piece.memo(plan, plan.kept) for _, piece in pieces] if pieces is not None else []
@@ -142,20 +139,24 @@ class Linter:
         cancelled: Callable[[], bool] | None,
     ) -> Iterator[Finding]:
         """Findings of the item rules, run only where nothing is kept."""
-        known, generation = _around(file)
+        known, large_ub = _around(file)
+
+        def find(index: int, start: int, one: Kept) -> Found:
+            if cancelled is not None and cancelled():
+                raise Cancelled
+            segment = file.segments[index]
+            runs = ((a, self._on_segment(file, segment, a)) for a in plan.item if a.rule.name in one.awake)
+            return tuple([(a, tuple([hit.moved(-start) for hit in hits])) for a, hits in runs if hits])
+
         for index, (start, piece) in enumerate(pieces):
             one = kept[index]
             if not one.awake:
                 continue
-            key = (one.uses(piece.words, known), generation)
-            found = one.found.get(key)
-            if found is None:
-                if cancelled is not None and cancelled():
-                    raise Cancelled
-                segment = file.segments[index]
-                runs = ((a, self._on_segment(file, segment, a)) for a in plan.item if a.rule.name in one.awake)
-                found = tuple([(a, tuple([hit.moved(-start) for hit in hits])) for a, hits in runs if hits])
-                one.found[key] = found
+            around = one.around
+            if around is not None and around[0] is known and around[1] == large_ub:
+                found = one.last
+            else:
+                found = one.found(piece.words, known, large_ub, partial(find, index, start, one))
             for active, hits in found:
                 for hit in hits:
                     yield _finding(file, active, hit.moved(start))
@@ -283,7 +284,7 @@ _KIND_ORDER = (
     "torch-binding", "kernel", "host", "header", "cpp", "cmake", "baseline-script", "perf-script", "wrapper-script",
     "build-script", "run-script", "shell", "golden", "checker", "case-runner", "torch-test", "pypto-test", "pypto-impl",
     "pypto-golden", "pypto", "python", "design-doc", "pypto-spec", "pypto-design", "pypto-api-report", "pypto-memory",
-    "pypto-perf-report", "readme", "report", "doc", "docs-fence", "heredoc", "cases", "pypto-state", "pypto-interfaces",
+    "pypto-perf-report", "readme", "report", "doc", "docs-fence", "heredoc", "cases", "pypto-state", "pypto-interfaces", "pypto-kb", "pypto-perf-cases",
     "contract", "perf-log", "log",
 )  # fmt: skip
 

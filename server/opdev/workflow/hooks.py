@@ -34,7 +34,7 @@ _PATHS = ("file_path", "filePath", "path", "target_file")
 _ARTIFACT = re.compile(
     r"\w+_impl(?:_[a-z0-9]+)?\.py|\w+_golden(?:_cpu|_stage\d+)?\.py|test_\w+\.py|SPEC\.md|DESIGN\.md|API_REPORT\.md|MEMORY\.md"
     r"|GOLDEN_PERF_REPORT\.md|EXPLORE_REPORT\.md|PRO_MATERIAL_INDEX\.md|module_interfaces\.yaml|KB_SELECTION\.json"
-    r"|DESIGN_BINDINGS\.json|KB_USAGE\.json|\.orchestrator_state\.json"
+    r"|DESIGN_BINDINGS\.json|KB_USAGE\.json|PERFORMANCE_CASES\.json|\.orchestrator_state\.json"
 )
 _TEST = re.compile(r"python3?\s.*test_\w+\.py")
 _COMMIT = re.compile(r"\bgit\b[^;&|\n]*\bcommit\b")
