@@ -13,8 +13,8 @@ from opdev.kinds import Place, classify
 from opdev.perf import cells
 from opdev.perf.document import Aim, document
 from opdev.perf.report import Facts, sections
-from opdev.perf.rows import RoundRow
-from opdev.perf.tables import Tables
+from opdev.perf.rows import RoundRow, StepRow
+from opdev.perf.tables import BUS, Tables
 from opdev.project.operators import Operator
 from opdev.project.places import Places
 from opdev.rules import store
@@ -130,7 +130,15 @@ def test_rounds_are_told_as_the_ledger_has_them():
             10.0,
             10.0,
             "r1",
-            (("1.1", "双缓冲", "PASS", 1200.0, 99.0),),
+            (
+                StepRow(
+                    "1.1",
+                    "双缓冲",
+                    "PASS",
+                    {"e2e_us": 1200.0, "kernel_us": 1190.0, "algo_bandwidth_GBps": 113.1, BUS: 99.0},
+                    "run `r1` 的 `logs/03-perf.stdout.log` 第 3–8 行",
+                ),
+            ),
             104.2,
         ),
         RoundRow(2, "换引擎", "revert", "更慢", "FAIL", None, None, None, None, "r2"),
@@ -145,7 +153,11 @@ def test_rounds_are_told_as_the_ledger_has_them():
         ["1", "双缓冲", "99.00", "+10.0%", "+10.0%", "104.2%", "1200.00", "PASS", "keep"],
     ]
     assert Tables("en").rounds([]) == ""
-    assert "| 1 | 优化 | 双缓冲 | 1.1 | 99.00 | +10.0% | 1200.00 | keep |" in written(rounds=rows).text
+    text = written(rounds=rows).text
+    assert "| 1 | 优化 | 双缓冲 | 1.1 | 99.00 | +10.0% | 1200.00 | keep |" in text
+    assert "| 1.1 | 双缓冲 | PASS | 1200.00 | 1190.00 | 113.10 | 99.00 | - | - |" in text
+    # Both tables say where the figures are from.
+    assert text.count("- 来源：1.1：run `r1` 的 `logs/03-perf.stdout.log` 第 3–8 行，取中位数") == 2
 
 
 def test_writing_again_changes_nothing():
@@ -230,7 +242,7 @@ def test_cells_keep_to_their_cells(case):
 def test_the_rules_on_reports_find_nothing_in_what_was_written(end):
     rounds = [
         RoundRow(0, "起点", "-", "", "PASS", 90.0, 1300.0, None, None, "r0"),
-        RoundRow(1, "双缓冲", "keep", "", "PASS", 111.85, 1200.0, 24.3, 24.3, "r1", (("1.1", "调参", "PASS", 1200.0, 111.85),)),
+        RoundRow(1, "双缓冲", "keep", "", "PASS", 111.85, 1200.0, 24.3, 24.3, "r1", (StepRow("1.1", "调参", "PASS", {"e2e_us": 1200.0, BUS: 111.85}, "run `r1` 的 `logs/a.log` 第 1 行"),)),
     ]  # fmt: skip
     text = written(rounds=rounds).text.replace("\n", end)
     path = "/w/custom-ops/demo/docs/performance_report.md"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opdev.perf.formulas import delta_pct, percent
+from opdev.perf.rows import StepRow
 from opdev.perf.tables import BUS, shown
 
 
@@ -57,8 +58,18 @@ def sources(groups: Sequence[Mapping[str, Any]]) -> list[str]:
     out = []
     for g in groups:
         side = "（基线）" if g["side"] == "baseline" else ""
-        places = "；".join(f"{where(s['run'], s['log'])} 第 {_ranges(s['lines'])} 行" for s in g["sources"])
-        out.append(f"- 来源：{g['case']}{side}：{places}，采用 {g['used']} 次，取中位数{_noise(g)}")
+        out.append(f"- 来源：{g['case']}{side}：{places(g['sources'])}，采用 {g['used']} 次，取中位数{_noise(g)}")
+    return ["", *out] if out else []
+
+
+def places(found: Sequence[Mapping[str, Any]]) -> str:
+    """Runs, logs and lines as a document names them."""
+    return "；".join(f"{where(s['run'], s['log'])} 第 {_ranges(s['lines'])} 行" for s in found)
+
+
+def from_steps(steps: Sequence[StepRow]) -> list[str]:
+    """Where the figures of retests are from, a line each, with a blank line before them."""
+    out = [f"- 来源：{one.name}：{one.sources}，取中位数" for one in steps if one.figures and one.sources]
     return ["", *out] if out else []
 
 

@@ -97,7 +97,7 @@ def _group(series: Series, aim: Aim) -> dict[str, Any]:
         "used": len(series.good),
         "metrics": {name: _spread(spread_of(series, name)) for name in (*TIMES, *MEANS)},
         "samples": [{name: s.value(name) for name in (*TIMES, *MEANS)} for s in series.good[:1000]],
-        "sources": _sources(series),
+        "sources": sources_of(series),
     }
 
 
@@ -113,7 +113,8 @@ def _spread(found: Spread | None) -> dict[str, Any] | None:
     return {"median": found.median, "low": found.low, "high": found.high, "spread_pct": found.spread_pct}
 
 
-def _sources(series: Series) -> list[dict[str, Any]]:
+def sources_of(series: Series) -> list[dict[str, Any]]:
+    """The runs, logs and lines that a series was read from: of the launches that may be judged, of all where none may."""
     lines: dict[tuple[str, str], list[int]] = {}
     for sample in series.good or series.samples:
         for one in sample.measurements:

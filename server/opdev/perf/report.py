@@ -16,6 +16,7 @@ from opdev.perf.rows import RoundRow
 from opdev.perf.tables import BUS
 
 _NONE = "未测"
+_STEP = ("e2e_us", "kernel_us", "algo_bandwidth_GBps", BUS)
 _ROWS = (
     (BUS, "kernel_bus_bandwidth_GBps"), ("e2e_us", "e2e_latency_us"), ("kernel_us", "kernel_latency_us"),
     ("algo_bandwidth_GBps", "algo_bandwidth_GBps"), ("e2e_bus_bandwidth_GBps", "e2e_bus_bandwidth_GBps"),
@@ -44,9 +45,12 @@ class Facts:
     op_kind: str = ""
 
 
-def sections(document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow]) -> list[Section]:
-    """The report's sections; ``document`` holds what hardware measured."""
+def sections(
+    document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow], now: Mapping[str, Any] | None = None
+) -> list[Section]:
+    """The report's sections; ``document`` holds what hardware measured of Round 0, ``now`` what it did of the present code."""
     made = _Report(document, facts, rounds)
+    last = _Report(now, facts, rounds) if now is not None else made
     return [
         Section("1", "## 1. 算子信息", made.information()),
         Section("2", "## 2. Baseline 详细信息", made.baseline()),
@@ -59,9 +63,9 @@ def sections(document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRo
         Section("4", "## 4. 优化记录", made.steps()),
         Section("5", "## 5. 轮次总览", made.overview()),
         Section("6", "## 6. 最终对比"),
-        Section("6.1", "### 6.1 L 规模", made.final("L")),
-        Section("6.2", "### 6.2 S 规模", made.final("S")),
-        Section("7", "## 7. 结论", made.conclusion(), "最终配置、优化路径总结、残留瓶颈、建议后续方向：请写在这里。"),
+        Section("6.1", "### 6.1 L 规模", last.final("L")),
+        Section("6.2", "### 6.2 S 规模", last.final("S")),
+        Section("7", "## 7. 结论", last.conclusion(), "最终配置、优化路径总结、残留瓶颈、建议后续方向：请写在这里。"),
     ]
 
 
@@ -214,14 +218,21 @@ class _Report:
         out: list[str] = []
         for r in done:
             rows = [
-                (step, change or "-", word, cells.value(e2e), "-", "-", cells.value(bus), "-", "-")
-                for step, change, word, e2e, bus in r.steps
+                (
+                    one.name,
+                    one.change or "-",
+                    one.correctness,
+                    *(cells.value(one.figures.get(name)) for name in _STEP),
+                    "-",
+                    "-",
+                )
+                for one in r.steps
             ]
             out += [
                 f"### Round {r.number}: {r.idea}", "", f"- 机制改动：{r.idea}", f"- 正确性复测：{r.correctness}",
                 f"- 决策：{r.decision}" + (f"（{r.reason}）" if r.reason else ""), f"- 来源：run `{r.run}`" if r.run else f"- {_NONE}", "",
             ]  # fmt: skip
-            out += [cells.table(COLUMNS["4"], rows), ""] if rows else []
+            out += [cells.table(COLUMNS["4"], rows), *cells.from_steps(r.steps), ""] if rows else []
         return "\n".join(out).rstrip()
 
     def overview(self) -> str:
@@ -229,12 +240,16 @@ class _Report:
             return "没有优化轮次的记录。"
         rows = [
             (
-                r.number, "基线" if r.number == 0 else "优化", r.idea or "-", r.steps[-1][0] if r.steps else "-", cells.value(r.bus),
+                r.number, "基线" if r.number == 0 else "优化", r.idea or "-", r.step or (r.steps[-1].name if r.steps else "-"), cells.value(r.bus),
                 cells.signed(r.vs_first), cells.value(r.e2e_us), r.decision,
             )
             for r in self.rounds
         ]  # fmt: skip
-        return cells.table(COLUMNS["5"], rows)
+        told = {one.name: one for r in self.rounds for one in r.steps}
+        last = [r.step or (r.steps[-1].name if r.steps else "") for r in self.rounds]
+        return "\n".join(
+            [cells.table(COLUMNS["5"], rows), *cells.from_steps([told[name] for name in last if name in told])]
+        )
 
     def final(self, scale: str) -> str:
         found = self.main(scale)

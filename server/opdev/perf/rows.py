@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """One retest of a round.  ``figures`` are its medians by the names of ``[PERF]`` lines; ``sources`` says the lines they are from."""
+
+    name: str
+    change: str = ""
+    correctness: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
+    sources: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +31,8 @@ class RoundRow:
     vs_first: float | None
     vs_kept: float | None
     run: str
-    steps: Sequence[tuple[str, str, str, float | None, float | None]] = ()
-    """(step, change, correctness, e2e_us, kernel_bus)."""
+    steps: Sequence[StepRow] = ()
     vs_baseline: float | None = None
     """The share of the baseline that was reached, in percent."""
+    step: str = ""
+    """The one whose figures are the round's; the last where none is named."""

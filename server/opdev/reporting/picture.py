@@ -19,7 +19,7 @@ from opdev.reporting.gathering import gather
 from opdev.rounds.errors import Refused
 from opdev.rounds.overview import Row, overview
 from opdev.rules.errors import PageError
-from opdev.runs.measured import aim_of, kind_of, latest
+from opdev.runs.measured import aim_of, kind_of, latest, of_present
 from opdev.runs.status import Status
 from opdev.runs.store import runs
 
@@ -35,7 +35,7 @@ class Picture:
     made: float
     found: Found
     perf: Mapping[str, Any]
-    """As `opdev perf show --format json` has it, measured and simulated."""
+    """As `opdev perf show --format json` has it, measured and simulated; rounds that were taken back stand among the rounds alone."""
     precision: Report | None
     why_no_precision: Both | None
     rounds: Sequence[Row]
@@ -49,7 +49,7 @@ def picture(evidence: Evidence) -> Picture:
     report, why = _precision(evidence.root)
     return Picture(
         evidence.name, evidence.root, time.time(), gather(evidence),
-        document(latest(evidence.root, kind_of(evidence)), evidence.name, aim_of(evidence)), report, why,
+        document(latest(evidence.root, kind_of(evidence), of_present(evidence.root)), evidence.name, aim_of(evidence)), report, why,
         _rounds(evidence.root), _gates(evidence),
         [found for run in reversed(runs(evidence.root)[-_RUNS:]) if (found := run.status) is not None],
     )  # fmt: skip

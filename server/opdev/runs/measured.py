@@ -7,7 +7,7 @@ nobody knows what: its figures are shown as a problem and judged by nobody.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,9 @@ from opdev.perf.model import Log, Problem
 from opdev.perf.reader import LARGEST, read
 from opdev.perf.verdict import target_pct
 from opdev.phases.evidence import Evidence
+from opdev.rounds.errors import Refused
+from opdev.rounds.ledger import Ledger
+from opdev.rounds.ledger import read as read_ledger
 from opdev.runs.events import Event
 from opdev.runs.reader import replay
 from opdev.runs.store import LOGS, Run, runs
@@ -99,17 +102,56 @@ def _log(task: Task, name: str, kind: Collective | None) -> Log | None:
     )
 
 
-def latest(root: str, kind: Collective | None = None) -> list[Log]:
-    """The newest measurement of everything that an operator's runs measured: a log for each thing, not all ever made."""
+def latest(root: str, kind: Collective | None = None, of: Callable[[Run], bool] = lambda _: True) -> list[Log]:
+    """The newest measurement of everything that an operator's runs measured: a log for each thing, not all ever made.
+
+    ``of`` says whether a run measured the code that is meant; of any other only what the baseline did counts.
+    """
     found: dict[tuple[object, ...], list[Log]] = {}
-    for run in reversed(runs(root)[-_NEWEST:]):
+    every = runs(root)
+    meant = {run.id for run in every if of(run)}
+    known = {run.id for run in [r for r in every if r.id in meant][-_NEWEST:]} | {run.id for run in every[-_NEWEST:]}
+    for run in reversed([r for r in every if r.id in known]):
         mine: dict[tuple[object, ...], list[Log]] = {}
         for log in logs_of(run, kind):
             sides = tuple(sorted({m.side for m in log.measurements}))
+            if run.id not in meant and sides != ("baseline",):
+                continue
             mine.setdefault((log.backend, sides, log.n_pes, log.dtype, log.count), []).append(log)
         for key, logs in mine.items():
             found.setdefault(key, logs)
     return [log for logs in reversed(found.values()) for log in logs]
+
+
+def of_round_0(root: str) -> Callable[[Run], bool]:
+    """Says of a run whether it was before the first round: what it measured is Round 0's.  Any is where there is no round."""
+    first = next((r for r in _ledger(root).rounds if r.number > 0), None)
+    return lambda run: first is None or _when(run) < first.started
+
+
+def of_present(root: str) -> Callable[[Run], bool]:
+    """Says of a run whether it measured what the operator is now: not while a round lay open that was taken back, or still is."""
+    gone = [
+        (r.started, r.ended if r.state == "reverted" else None)
+        for r in _ledger(root).rounds
+        if r.state in ("reverted", "open")
+    ]
+    return lambda run: (
+        not any(start <= (moment := _when(run)) and (end is None or moment <= end) for start, end in gone)
+    )
+
+
+def _ledger(root: str) -> Ledger:
+    try:
+        return read_ledger(root)
+    except Refused:
+        return Ledger()
+
+
+def _when(run: Run) -> float:
+    """When a run was started; what cannot be told was not of now."""
+    found = run.status
+    return found.started if found is not None else 0.0
 
 
 def kind_of(evidence: Evidence) -> Collective | None:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from opdev.facts.cases import matrix_of
-from opdev.perf import texts
-from opdev.perf.document import document
+from opdev.perf import cells, texts
+from opdev.perf.consistency import agrees
+from opdev.perf.document import Document, document, sources_of
 from opdev.perf.model import Log
 from opdev.perf.report import Decided, Facts, decided, sections
-from opdev.perf.rows import RoundRow
+from opdev.perf.rows import RoundRow, StepRow
+from opdev.perf.series import series_of
 from opdev.phases.evidence import Evidence
 from opdev.rounds.errors import Refused
-from opdev.rounds.measured import BUS
+from opdev.rounds.ledger import Retest
+from opdev.rounds.measured import BUS, FIGURES, Measured
 from opdev.rounds.overview import Row, overview
 from opdev.rules.model import Lang
 from opdev.runs import finding
 from opdev.runs.marking import Marked, bring
-from opdev.runs.measured import aim_of, kind_of, latest, named
+from opdev.runs.measured import aim_of, kind_of, latest, logs_of, named, of_present, of_round_0
+from opdev.runs.store import Run, runs
 from opdev.runs.target import look
 
 NAME = "docs/performance_report.md"
@@ -44,10 +48,16 @@ def report(op: str | None, output: str | None, *, check: bool, lang: Lang) -> in
 def write(evidence: Evidence, path: str, *, check: bool) -> tuple[Marked, bool]:
     """Bring the report at ``path`` up to date; whether hardware measured anything at all comes with it."""
     logs = latest(evidence.root, kind_of(evidence))
-    found = document([log for log in logs if log.backend == "hardware"], evidence.name, aim_of(evidence))
-    made = sections(found, facts(evidence, logs), list(rounds(evidence.root)))
+    base, now = (_measured(evidence, of(evidence.root)) for of in (of_round_0, of_present))
+    made = sections(base, facts(evidence, logs), list(rounds(evidence.root)), now)
     done = bring(path, f"# 性能报告：{evidence.name}", made, TAG, check=check)
     return done, _real(logs)
+
+
+def _measured(evidence: Evidence, of: Callable[[Run], bool]) -> Document:
+    """What hardware measured of some code."""
+    logs = latest(evidence.root, kind_of(evidence), of)
+    return document([log for log in logs if log.backend == "hardware"], evidence.name, aim_of(evidence))
 
 
 def measured(evidence: Evidence) -> bool:
@@ -58,7 +68,7 @@ def measured(evidence: Evidence) -> bool:
 def decision(evidence: Evidence) -> tuple[Decided | None, Facts, list[RoundRow]]:
     """What hardware says of the case that decides, with the design's words and the rounds."""
     logs = latest(evidence.root, kind_of(evidence))
-    found = document([log for log in logs if log.backend == "hardware"], evidence.name, aim_of(evidence))
+    found = _measured(evidence, of_present(evidence.root))
     said, done = facts(evidence, logs), list(rounds(evidence.root))
     return decided(found, said, done), said, done
 
@@ -97,21 +107,31 @@ def rounds(root: str) -> Iterator[RoundRow]:
         found = overview(root)
     except Refused:
         return
+    known = {run.id: run for run in runs(root)}
     for row in found:
-        yield _round(row)
+        yield _round(row, known)
 
 
-def _round(row: Row) -> RoundRow:
+def _step(number: int, idea: str, test: Retest, known: Mapping[str, Run]) -> StepRow:
+    """A retest; what the stand-in measured stays out."""
+    real = test.measured if test.measured is not None and not test.measured.simulated else None
+    figures = {} if real is None else {name: v for name in FIGURES if (v := real.value(name)) is not None}
+    sources = "" if real is None else _sources(real, known.get(real.run or test.run), real.run or test.run)
+    return StepRow(f"{number}.{test.number}", idea, test.correctness.upper(), figures, sources)
+
+
+def _sources(found: Measured, run: Run | None, name: str) -> str:
+    """The run and the lines that a measurement was made of."""
+    for one in series_of(logs_of(run))[0] if run is not None else ():
+        if one.side == "shmem" and one.n_pes in (found.n_pes, None) and agrees(one.payload_bytes, found.payload, 0.0):
+            return cells.places(sources_of(one))
+    return f"run `{name}`（日志已清理）" if name else ""
+
+
+def _round(row: Row, known: Mapping[str, Run]) -> RoundRow:
     one = row.round
     real = row.measured if row.measured is not None and not row.measured.simulated else None
-    steps = [
-        (
-            f"{one.number}.{r.number}", one.idea, r.correctness.upper(),
-            r.measured.value("e2e_us") if r.measured is not None and not r.measured.simulated else None,
-            r.measured.value(BUS) if r.measured is not None and not r.measured.simulated else None,
-        )
-        for r in one.retests
-    ]  # fmt: skip
+    steps = [_step(one.number, one.idea, r, known) for r in one.retests]
     return RoundRow(
         number=one.number,
         idea=one.idea,
@@ -125,4 +145,5 @@ def _round(row: Row) -> RoundRow:
         vs_baseline=(row.vs_baseline + 1) * 100 if row.vs_baseline is not None else None,
         run=row.retest.run if row.retest is not None else "",
         steps=steps,
+        step=f"{one.number}.{row.retest.number}" if row.retest is not None else "",
     )

@@ -1,6 +1,7 @@
 """Where runs are kept: ``<operator>/.opdev/runs/<id>/`` with ``events.jsonl``, ``status.json``, ``plan.json``, ``logs/``.
 
-Old runs are removed by count, size and age, never one that is active, and never the newest.
+Old runs are removed by count, size and age, never one that is active, never the newest, and
+none that a round was measured in.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from opdev.rounds.errors import Refused
+from opdev.rounds.ledger import read
 from opdev.runs import process, status
 from opdev.runs.ids import is_id, new_id
 from opdev.runs.status import ACTIVE, Status
@@ -114,14 +117,15 @@ def mend(run: Run) -> bool:
 
 
 def prune(root: str, limits: Limits, now: float | None = None) -> list[str]:
-    """Remove runs over the limits; the ids of those removed."""
+    """Remove runs over the limits, apart from those that rounds rest on; the ids of those removed."""
     moment = time.time() if now is None else now
     done: list[tuple[Run, float, int]] = []
     total = 0
     every = runs(root)
+    told = _told_of(root)
     for run in every:
         found = run.status
-        if run is every[-1] or (found is not None and found.now in ACTIVE):
+        if run is every[-1] or run.id in told or (found is not None and found.now in ACTIVE):
             continue
         size = _size(run.folder)
         total += size
@@ -139,6 +143,20 @@ def prune(root: str, limits: Limits, now: float | None = None) -> list[str]:
             removed.append(run.id)
             count, total = count - 1, total - size
     return removed
+
+
+def _told_of(root: str) -> frozenset[str]:
+    """The runs that rounds were measured in: reports name their lines for as long as the rounds are on record."""
+    try:
+        rounds = read(root).rounds
+    except Refused:
+        return frozenset()
+    return frozenset(
+        name
+        for one in rounds
+        for test in one.retests
+        for name in (test.run, test.measured.run if test.measured is not None else "")
+    )
 
 
 def _size(folder: str) -> int:
