@@ -1,30 +1,13 @@
 -- Opens a design in Neovim, completes a key and a case id, reads the hints and the lens, renames the operator, and says what came of it.
-local python, root, path, result = vim.env.OPDEV_PYTHON, vim.env.OPDEV_ROOT, vim.env.OPDEV_FILE, vim.env.OPDEV_RESULT
-local said = {}
+local editor = dofile(debug.getinfo(1, "S").source:match("^@(.*/)") .. "client.lua")
+local said, wait = editor.said, editor.wait
 
-local function finish()
-  local file = io.open(result, "w")
-  file:write(vim.fn.json_encode(said))
-  file:close()
-  vim.cmd("qall!")
-end
-
-local function wait(what, found)
-  if not vim.wait(30000, found, 20) then
-    said.failed = what
-    finish()
-  end
-end
-
-local function run()
-  vim.cmd("edit " .. vim.fn.fnameescape(path))
-  local buffer = vim.api.nvim_get_current_buf()
+editor.session(function()
   -- This Neovim knows no hints itself; the client says it does and reads them from the wire.
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.textDocument.inlayHint = { dynamicRegistration = false }
   capabilities.workspace.workspaceEdit.documentChanges = true
-  local id = vim.lsp.start_client({ name = "opdev", cmd = { python, "-m", "opdev.lsp" }, root_dir = root, capabilities = capabilities })
-  vim.lsp.buf_attach_client(buffer, id)
+  local buffer, id = editor.open({ capabilities = capabilities })
   wait("the server", function() return vim.lsp.get_client_by_id(id) and vim.lsp.get_client_by_id(id).initialized end)
   local client = vim.lsp.get_client_by_id(id)
   local messages = {}
@@ -74,10 +57,5 @@ local function run()
   said.op_name = select(2, line_of("op_name:"))
   said.names = vim.tbl_map(function(b) return vim.api.nvim_buf_get_name(b) end, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))
 
-  vim.lsp.stop_client(id)
-  wait("end of the server", function() return vim.lsp.get_client_by_id(id) == nil or client.is_stopped() end)
-end
-
-local ok, problem = pcall(run)
-if not ok then said.failed = tostring(problem) end
-finish()
+  editor.close(id)
+end)

@@ -1,31 +1,11 @@
 -- Opens a script in Neovim, waits for its diagnostic, applies the preferred code action, and says what came of it.
-local python, root, path, result = vim.env.OPDEV_PYTHON, vim.env.OPDEV_ROOT, vim.env.OPDEV_FILE, vim.env.OPDEV_RESULT
-local said = {}
+local editor = dofile(debug.getinfo(1, "S").source:match("^@(.*/)") .. "client.lua")
+local said, wait = editor.said, editor.wait
 
-local function finish()
-  local file = io.open(result, "w")
-  file:write(vim.fn.json_encode(said))
-  file:close()
-  vim.cmd("qall!")
-end
-
-local function wait(what, found)
-  if not vim.wait(30000, found, 20) then
-    said.failed = what
-    finish()
-  end
-end
-
-local function run()
-  vim.cmd("edit " .. vim.fn.fnameescape(path))
-  local buffer = vim.api.nvim_get_current_buf()
-  local id = vim.lsp.start_client({
-    name = "opdev",
-    cmd = { python, "-m", "opdev.lsp" },
-    root_dir = root,
+editor.session(function()
+  local buffer, id = editor.open({
     init_options = { select = { "hardcoded-endpoint" } },
   })
-  vim.lsp.buf_attach_client(buffer, id)
   wait("diagnostic", function() return #vim.diagnostic.get(buffer) > 0 end)
   local found = vim.diagnostic.get(buffer)[1]
   said.diagnostic = { line = found.lnum, column = found.col, last = found.end_col, message = found.message, code = found.user_data and found.user_data.lsp.code or found.code }
@@ -52,10 +32,5 @@ local function run()
   local hover = client.request_sync("textDocument/hover", { textDocument = document, position = { line = 0, character = 24 } }, 30000, buffer)
   said.hover = hover.result and hover.result.contents.value
 
-  vim.lsp.stop_client(id)
-  wait("end of the server", function() return vim.lsp.get_client_by_id(id) == nil or client.is_stopped() end)
-end
-
-local ok, problem = pcall(run)
-if not ok then said.failed = tostring(problem) end
-finish()
+  editor.close(id)
+end)

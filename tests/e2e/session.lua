@@ -16,13 +16,8 @@ local capabilities = vim.lsp.protocol.make_client_capabilities()
 capabilities.textDocument.inlayHint = { dynamicRegistration = false }
 capabilities.textDocument.codeLens = { dynamicRegistration = false }
 vim.g.markdown_fenced_languages = { "yaml" }
-vim.cmd("edit " .. vim.fn.fnameescape(vim.env.OPDEV_FILE))
-local buffer = vim.api.nvim_get_current_buf()
-local id = vim.lsp.start_client({
-  name = "opdev", cmd = { vim.env.OPDEV_PYTHON, "-m", "opdev.lsp" }, root_dir = vim.env.OPDEV_ROOT, capabilities = capabilities,
-  init_options = { lang = vim.env.OPDEV_LANG },
-})
-vim.lsp.buf_attach_client(buffer, id)
+local editor = dofile(debug.getinfo(1, "S").source:match("^@(.*/)") .. "client.lua")
+local buffer, id = editor.open({ capabilities = capabilities, init_options = { lang = vim.env.OPDEV_LANG } })
 vim.cmd("highlight clear markdownError")
 vim.bo.omnifunc = "v:lua.vim.lsp.omnifunc"
 local client = vim.lsp.get_client_by_id(id)
