@@ -57,9 +57,47 @@ print(np.zeros(3))
 PY
 wait
 """
+TILES = """\
+# 逐元素相加 😀
+import os
+
+import pypto_pro.language as pl
+import torch
+
+import pypto
+
+ROWS = 64
+DEVICE = f"npu:{int(os.environ.get('TILE_FWK_DEVICE_ID', 0))}"
+
+
+@pl.jit(auto_mutex=True, timeout=3)
+def add_kernel(x: pl.Tensor[[ROWS, 128], pl.DT_FP16], y: pl.Tensor[[ROWS, 128], pl.DT_FP16]):
+    kind = pl.TileType(shape=[ROWS, 100], dtype=pl.DT_FP16, target_memory=pl.MemorySpace.Vec)
+    group = pl.make_tile_group(type=kind, addrs=0x0000, mutex_ids=[0, 1])
+    with pl.section_vector():
+        for i in range(4):
+            tile = group.current()
+            pl.load(tile, x, [i, 0])
+            pl.add(tile, tile, tile)
+            pl.store(y, tile, [i, 0])
+
+
+@pl.jit
+def other_kernel(x: pl.Tensor[[ROWS, 128], pl.DT_FP16]):
+    pass
+
+
+def test_add():
+    x, y = torch.rand(ROWS, 128), torch.empty(ROWS, 128)
+    add_kernel[None, 32](x, y)
+    # opdev: ignore[own-tolerance]
+    torch.testing.assert_close(y, x + x, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(y, x + x)
+"""
 PIECES = ["", "x", "\n", "{", "}", "/*", "*/", '"', "//", "# ", "\\\n", "(", ");", "中", "😀", "\r\n", "aclshmem_quiet();\n",
           "aclshmem_float_put_nbi(dst, src, 16, 1);\n", "__aicore__ void f()\n{\n}\n", "#if 0\n", "#endif\n", 'R"(', "<<EOF\n", "EOF\n",
-          "// opdev: ignore[hardcoded-endpoint]\n", "opdev: off["]  # fmt: skip
+          "// opdev: ignore[hardcoded-endpoint]\n", "opdev: off[",
+          "import pypto\n", "@pl.jit\ndef more_kernel(x):\n    pass\n", "    torch.testing.assert_close(x, y)\n"]  # fmt: skip
 
 
 def analyst():
@@ -84,7 +122,11 @@ def never():
 @pytest.mark.parametrize("seed", [*range(10), 96])
 @pytest.mark.parametrize(
     ("path", "text"),
-    [("/w/custom-ops/gather/src/gather_kernel.cpp", KERNEL), ("/w/custom-ops/gather/scripts/run.sh", SCRIPT)],
+    [
+        ("/w/custom-ops/gather/src/gather_kernel.cpp", KERNEL),
+        ("/w/custom-ops/gather/scripts/run.sh", SCRIPT),
+        ("/w/alone/test_add.py", TILES),
+    ],
 )
 def test_after_any_edits_the_findings_are_those_of_a_fresh_run(path, text, seed):
     choose = random.Random(seed)
@@ -104,11 +146,35 @@ def test_after_any_edits_the_findings_are_those_of_a_fresh_run(path, text, seed)
         report = mine.own(document, never)
         if mine.unsettled(document):
             report = mine.settle(document, never) or report
+        if not report.whole and report.file.place.root is None:
+            report = mine.cross(document, never)
 
         others, fresh = analyst()
         expected = fresh.own(put(others, path, document.source.data.decode()), never)
         same_kind = expected.file.kind == document_kind(mine, document)
         assert not same_kind or shown(report) == shown(expected), (seed, version, document.source.data.decode())
+
+
+def test_a_keystroke_in_a_file_of_no_operator_waits_for_no_cross_file_rule():
+    documents, mine = analyst()
+    document = put(documents, "/w/alone/test_add.py", TILES)
+    report = mine.own(document, never)
+    of = [f.rule.name for f in report.findings]
+    assert report.whole
+    assert "not-one-pro-kernel" in of
+    assert "unknown-jit-keyword" in of
+
+    text = TILES.replace("def other_kernel", "def renamed_kernel").replace("timeout=3", "timeouts=3")
+    document.change([{"text": text}], 2, "utf-8")
+    report = mine.own(document, never)
+    found = {f.rule.name: f.message("en") for f in report.findings}
+    assert not report.whole
+    assert "timeouts" in found["unknown-jit-keyword"]
+    assert "renamed_kernel" not in str(found)
+
+    found = {f.rule.name: f.message("en") for f in mine.cross(document, never).findings}
+    assert "renamed_kernel" in found["not-one-pro-kernel"]
+    assert "timeouts" in found["unknown-jit-keyword"]
 
 
 def document_kind(mine, document):

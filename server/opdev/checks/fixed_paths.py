@@ -34,9 +34,13 @@ _CANDIDATE_CMAKE = {
 }
 
 
+def _has_part(text: bytes) -> bool:
+    return any(part in text for part in _PARTS)
+
+
 def fixed_absolute_path(context: Context) -> Iterator[Hit]:
     """A path below a personal folder or CANN's usual place, written out."""
-    if not any(part in context.data for part in _PARTS):
+    if not context.holds(_has_part):
         return
     if context.place.profile == "in-tree" and context.place.operator is None:
         return  # upstream's own machines and installers

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _RUNNERS = ("system", "popen", "run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput",
             "create_subprocess_shell")  # fmt: skip
+# A module's `system` that is no call is common in kernels.
+_RUNS = re.compile(rb"\b(?:%s)[ \t\r\n\\]*\(" % "|".join(_RUNNERS).encode())
 _MODULES = ("os", "subprocess", "sp", "asyncio")
 _TAKES_VALUE = {"-e", "--env", "-u", "--user", "-w", "--workdir", "--env-file", "--detach-keys", "-p", "-i", "-o", "-l"}
 _OPEN = re.compile(rb"^[a-zA-Z]*(?:'''|\"\"\"|'|\")")
@@ -57,6 +59,8 @@ def words_run(command: bash.Command) -> tuple[bash.Word, ...]:
 
 def in_python(context: View) -> Iterator[ShellText]:
     """Every command given to ``os.system``, ``subprocess.run`` and the like."""
+    if not context.spans(_RUNS):
+        return
     for call in py.calls(context, *_RUNNERS):
         module = call.dotted.rpartition(".")[0]
         if module and module not in _MODULES:

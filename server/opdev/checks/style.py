@@ -219,9 +219,20 @@ def file_name(context: Context) -> Iterator[Hit]:
 
 def long_line(context: Context) -> Iterator[Hit]:
     """Code lines beyond 120 columns, a Chinese character counting two."""
-    data, at = context.data, 0
     if _by_others(context):
         return
+    if not context.file.typed:
+        yield from _long_lines(context.data)
+        return
+    start = 0
+    for chunk in context.file.chunks:
+        for hit in chunk.memo(_long_lines, lambda one: tuple(_long_lines(one.data))):
+            yield hit.moved(start)
+        start += len(chunk.data)
+
+
+def _long_lines(data: bytes) -> Iterator[Hit]:
+    at = 0
     # 120 columns never take fewer bytes; and a line this long can only be found where it is one.
     for line in [line for line in data.split(b"\n") if len(line) > 120]:
         at = data.find(line, at)

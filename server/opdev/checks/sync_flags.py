@@ -4,116 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from opdev.checks.sync_effects import effect, event_id, hard_event, is_entry
 from opdev.checks.sync_fixes import by_function, indent_at, related
+from opdev.checks.sync_flag_uses import Use, same_id, uses_of
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp
 from opdev.syntax.cpp_flow import Block, Event, Flow, Loop, Step, blocks, flow_of, function_flow
 from opdev.syntax.cpp_paths import explore
-from opdev.syntax.file import File
-from opdev.syntax.pieces import Piece
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FLAG = re.compile(rb"(?P<what>Set|Wait)Flag\s*<\s*(?:\w+\s*::\s*)*(?P<event>\w+)\s*>\s*\((?P<id>[^()]*)\)")
-_RAW = re.compile(
-    rb"\b(?P<what>set|wait)_flag\s*\(\s*PIPE_(?P<source>\w+)\s*,\s*PIPE_(?P<target>\w+)\s*,\s*(?P<id>[^()]*)\)"
-)
-_CONSTANT = re.compile(r"(?:EVENT_ID)?(\d+)U?")
 _NOTES = {
     "set": {"zh": "在这里置位", "en": "it is set here"},
     "loop": {"zh": "循环里在这里置位", "en": "the loop sets it here"},
 }
 
 
-@dataclass
-class _Use:
-    """How one function uses one hard event: how many sets and waits of each id."""
-
-    function: Node
-    balance: dict[str, int]
-    first_waits: bool = False
-
-    @property
-    def balanced(self) -> bool:
-        return not any(self.balance.values()) and not self.first_waits
-
-
-@lru_cache(maxsize=1024)
-def _identity(text: str) -> str:
-    text = re.sub(r"\s+", "", text).removeprefix("AscendC::")
-    match = _CONSTANT.fullmatch(text)
-    return match[1] if match else text
-
-
-def _uses(context: Context) -> dict[str, list[_Use]]:
-    """Uses by hard event, read from the text alone: most files are done with here."""
-    return context.file.memo("sync.flag uses", lambda: _collect(context))
-
-
-def _collect(context: Context) -> dict[str, list[_Use]]:
-    found: dict[str, dict[int, _Use]] = {}
-    functions = cpp.functions(context)
-    at = 0
-    for offset, what, event, text in _all_mentions(context.file):
-        while at < len(functions) and functions[at].end_byte <= offset:
-            at += 1
-        if at == len(functions) or offset < functions[at].start_byte:
-            continue
-        function = functions[at]
-        use = found.setdefault(event, {}).setdefault(function.start_byte, _Use(function, {}))
-        identity = _identity(text.decode("utf-8", "replace"))
-        waits = what in (b"Wait", b"wait")
-        if identity not in use.balance and waits:
-            use.first_waits = True
-        use.balance[identity] = use.balance.get(identity, 0) + (-1 if waits else 1)
-    return {event: list(by.values()) for event, by in found.items()}
-
-
-def _all_mentions(file: File) -> list[_Mention]:
-    if file.pieces is None:
-        return _mentions(file.code)
-    return [
-        (start + at, what, event, text)
-        for start, piece in file.pieces
-        for at, what, event, text in piece.memo(_mentions, _of_piece)
-    ]
-
-
-def _of_piece(piece: Piece) -> list[_Mention]:
-    return _mentions(piece.code)
-
-
-_Mention = tuple[int, bytes, str, bytes]
-
-
-def _mentions(code: bytes) -> list[_Mention]:
-    """(offset, set or wait, hard event, event id) of each flag call, in text order."""
-    found: list[_Mention] = []
-    for word, lead, pattern in ((b"Flag<", 4, _FLAG), (b"Flag <", 4, _FLAG), (b"_flag(", 4, _RAW)):
-        at = code.find(word)
-        while at >= 0:
-            match = pattern.match(code, at - lead) or pattern.match(code, at - lead + 1)
-            if match is not None and (
-                pattern is _RAW or code[match.start() - 1 : match.start()].strip(b" \t\r\n:;{}()") == b""
-            ):
-                groups = match.groupdict()
-                event = groups.get("event") or groups["source"] + b"_" + groups["target"]
-                found.append((match.start(), groups["what"], event.decode("ascii", "replace"), groups["id"]))
-            at = code.find(word, at + 5)
-    found.sort()
-    return found
-
-
-def _suspects(context: Context) -> Iterator[tuple[str, _Use]]:
+def _suspects(context: Context) -> Iterator[tuple[str, Use]]:
     """Functions that alone in their file use a hard event unevenly: nobody else can make up for it."""
-    for event, uses in _uses(context).items():
+    for event, uses in uses_of(context).items():
         odd = [use for use in uses if not use.balanced]
         if len(odd) == 1:
             yield event, odd[0]
@@ -132,21 +46,21 @@ def unbalanced_event_flag(context: Context) -> Iterator[Hit]:
 def _kept(
     context: Context,
     event: str,
-    use: _Use,
+    use: Use,
     what: str,
-    find: Callable[[Context, str, _Use, frozenset[str]], Iterator[Hit]],
+    find: Callable[[Context, str, Use, frozenset[str]], Iterator[Hit]],
 ) -> Iterable[Hit]:
     """What ``find`` says of one function, found once for each text of it."""
     function = use.function
     innocent = _not_using(context, event)
     head = cpp.head(context.file, function)
-    key = (what, event, head, innocent, len(_uses(context)[event]), "header" in context.kinds)
+    key = (what, event, head, innocent, len(uses_of(context)[event]), "header" in context.kinds)
     return by_function(
         key, context.data, function.start_byte, function.end_byte, lambda: find(context, event, use, innocent)
     )
 
 
-def _uneven(context: Context, event: str, use: _Use, innocent: frozenset[str]) -> Iterator[Hit]:
+def _uneven(context: Context, event: str, use: Use, innocent: frozenset[str]) -> Iterator[Hit]:
     flow = function_flow(context.file, use.function)
     if flow is None or _waiting_loop(flow, event) is not None or not _comparable(use, flow):
         return
@@ -161,12 +75,12 @@ def _not_using(context: Context, event: str) -> frozenset[str]:
         "sync.function names",
         lambda: [(f.start_byte, cpp.function_name(context.file, f)) for f in cpp.functions(context)],
     )
-    using = {use.function.start_byte for use in _uses(context)[event]}
+    using = {use.function.start_byte for use in uses_of(context)[event]}
     touching = {name for start, name in names if start in using}
     return frozenset(name for _, name in names if name not in touching)
 
 
-def _comparable(use: _Use, flow: Flow) -> bool:
+def _comparable(use: Use, flow: Flow) -> bool:
     """Whether equal text means equal id, and different text different ids."""
     names = [i for i in use.balance if not i.isdigit()]
     if not names:
@@ -196,7 +110,7 @@ def _unbalanced(flow: Flow, event: str, identity: str, *, header: bool) -> Itera
 
     def step(call: Event, pending: tuple[Event, ...]) -> tuple[Event, ...]:
         kind = effect(call).kind
-        if kind not in ("set", "wait") or "_".join(hard_event(call)) != event or _identity(event_id(call)) != identity:
+        if kind not in ("set", "wait") or "_".join(hard_event(call)) != event or same_id(event_id(call)) != identity:
             return pending
         if kind == "set":
             sets.add(call)
@@ -224,7 +138,7 @@ def _unbalanced(flow: Flow, event: str, identity: str, *, header: bool) -> Itera
 
 def _handed_on(event: Event, identity: str) -> bool:
     """Whether a helper gets the event id, to set or wait for itself."""
-    return effect(event).kind == "helper" and any(_identity(a) == identity for a in event.args)
+    return effect(event).kind == "helper" and any(same_id(a) == identity for a in event.args)
 
 
 def _waiting_loop(flow: Flow, event: str) -> tuple[Loop, Event, Event] | None:
@@ -248,14 +162,14 @@ def unprimed_flag_loop(context: Context) -> Iterator[Hit]:
         yield from _kept(context, event, use, f"loop {called}", partial(_unprimed, called=called))
 
 
-def _unprimed(context: Context, event: str, use: _Use, innocent: frozenset[str], *, called: bool) -> Iterator[Hit]:
+def _unprimed(context: Context, event: str, use: Use, innocent: frozenset[str], *, called: bool) -> Iterator[Hit]:
     flow = function_flow(context.file, use.function)
     found = _waiting_loop(flow, event) if flow is not None else None
     if flow is None or found is None:
         return
     loop, wait, last = found
     every = [e for e in flow.events if effect(e).kind in ("set", "wait") and "_".join(hard_event(e)) == event]
-    if any(_handed_on(e, _identity(event_id(c))) and e.name not in innocent for e in flow.events for c in every):
+    if any(_handed_on(e, same_id(event_id(c))) and e.name not in innocent for e in flow.events for c in every):
         return
     primed = any(effect(e).kind == "set" and e.start < loop.start for e in every)
     drained = any(effect(e).kind == "wait" and e.start > loop.end for e in every)
@@ -267,7 +181,7 @@ def _unprimed(context: Context, event: str, use: _Use, innocent: frozenset[str],
         # What is called from elsewhere only, a part of a class template say, may well be primed there.
         if called or is_entry(flow.head):
             yield Hit(wait.start, wait.end, args=args, fix=fix, related=(related(last, _NOTES["loop"]),))
-    elif is_entry(flow.head) or len(_uses(context)[event]) == 1:
+    elif is_entry(flow.head) or len(uses_of(context)[event]) == 1:
         yield Hit(last.start, last.end, message="undrained", args=args, fix=fix, severity="warning")
 
 

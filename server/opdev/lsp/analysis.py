@@ -26,8 +26,8 @@ from opdev.syntax.file import File
 log = logging.getLogger("opdev.lsp")
 
 OWN: tuple[Scope, ...] = ("item", "file")
-ALL: tuple[Scope, ...] = (*OWN, "project")
-"""Of a file in no operator: there is nothing else to wait for."""
+CROSS: tuple[Scope, ...] = ("project",)
+"""Of a file in no operator, too: some of these rules have something to say of it alone (``Rule.alone``)."""
 UNUSED = "unused-suppression"
 
 
@@ -95,8 +95,12 @@ class Analyst:
         if verdict.excluded or not file.kind:
             analysis.own = analysis.cross = ()
             return Report(version, file, (), verdict.lang, whole=True)
-        analysis.own = self._run(analysis, file, verdict, OWN if file.place.root is not None else ALL, stop)
-        return self._report(analysis, verdict, whole=file.place.root is None)
+        analysis.own = self._run(analysis, file, verdict, OWN, stop)
+        # In no operator there is nothing to read first; a keystroke does not wait for it all the same.
+        whole = before is None and file.place.root is None
+        if whole:
+            analysis.cross = self._run(analysis, file, verdict, CROSS, stop)
+        return self._report(analysis, verdict, whole=whole)
 
     def unsettled(self, document: Document) -> bool:
         """Whether a parse from scratch could read the text differently: edits around errors are guesses."""
@@ -111,13 +115,15 @@ class Analyst:
             return None
         verdict = self.rulebook.of(document.path)
         fresh = File(file.source, file.kind, file.place)
-        scopes = OWN if fresh.place.root is not None else ALL
-        found = self._run(analysis, fresh, verdict, scopes, stop, incremental=False)
+        found = self._run(analysis, fresh, verdict, OWN, stop, incremental=False)
+        cross = analysis.cross
+        if fresh.place.root is None:
+            cross = self._run(analysis, fresh, verdict, CROSS, stop)
         analysis.file = fresh
-        if [(f.sort_key, f.fix) for f in found] == [(f.sort_key, f.fix) for f in analysis.own]:
+        if _said(found, cross) == _said(analysis.own, analysis.cross):
             return None
-        analysis.own = found
-        return self._report(analysis, verdict, whole=file.place.root is None)
+        analysis.own, analysis.cross = found, cross
+        return self._report(analysis, verdict, whole=fresh.place.root is None)
 
     def cross(self, document: Document, stop: Stop) -> Report | None:
         """The document's findings with the cross-file ones of now; None if it must be linted first."""
@@ -126,7 +132,10 @@ class Analyst:
         if analysis is None or file is None or file.source is not document.source:
             return None
         verdict = self.rulebook.of(document.path)
-        if verdict.excluded or not file.kind or file.place.root is None or not document.local:
+        if verdict.excluded or not file.kind:
+            return self._report(analysis, verdict, whole=True)
+        if file.place.root is None:
+            analysis.cross = self._run(analysis, file, verdict, CROSS, stop)
             return self._report(analysis, verdict, whole=True)
         kind = kind_of(file.path, file.data, in_operator=True)
         if kind != file.kind:
@@ -134,7 +143,7 @@ class Analyst:
             analysis.file = File(file.source, kind, file.place)
             analysis.own = self._run(analysis, analysis.file, verdict, OWN, stop) if kind else ()
             file = analysis.file
-        analysis.cross = self._run(analysis, file, verdict, ("project",), stop) if kind else ()
+        analysis.cross = self._run(analysis, file, verdict, CROSS, stop) if kind else ()
         return self._report(analysis, verdict, whole=True)
 
     def rekind(self, document: Document) -> bool:
@@ -214,7 +223,7 @@ class Analyst:
         incremental: bool = True,
     ) -> tuple[Finding, ...]:
         selection = self._without(verdict.selection, frozenset(analysis.stuck))
-        own = scopes != ("project",)
+        own = scopes != CROSS
         project = None if own or file.place.root is None else self.operators.of(file.place.root)
         result = verdict.linter.lint(
             file, selection, project, scopes=scopes, incremental=own and incremental, cancelled=stop
@@ -244,6 +253,11 @@ class Analyst:
         stuck = [replace(f, source=file.source) for f in analysis.stuck.values()] if file is not None else []
         findings = sorted((*analysis.own, *analysis.cross, *stuck), key=lambda f: f.sort_key)
         return Report(analysis.version, file, tuple(findings), verdict.lang, whole)
+
+
+def _said(*found: tuple[Finding, ...]) -> list[object]:
+    """What is compared to tell whether findings changed."""
+    return [[(f.sort_key, f.fix) for f in some] for some in found]
 
 
 def _said_already(finding: Finding) -> bool:

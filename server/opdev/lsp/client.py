@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from opdev.source import Unit
@@ -66,8 +67,16 @@ class Client:
 
     def can(self, path: str) -> bool:
         """Whether a capability is claimed: true, or an object that does not say otherwise."""
-        found = self.get(path)
-        return found is True or isinstance(found, Mapping)
+        known = self._claims.get(path)
+        if known is None:
+            found = self.get(path)
+            known = self._claims[path] = found is True or isinstance(found, Mapping)
+        return known
+
+    @cached_property
+    def _claims(self) -> dict[str, bool]:
+        """What was asked already: every diagnostic of every keystroke asks the same."""
+        return {}
 
     def lists(self, path: str, word: str) -> bool:
         """Whether a capability that is a list names ``word``."""

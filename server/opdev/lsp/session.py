@@ -232,9 +232,14 @@ class Session:
         if report is not None:
             self._hand_over(document, report)
 
-    def _rekind(self, document: Document) -> None:
+    def _alone(self, document: Document, whole: bool, stop: Stop) -> None:
+        """What waits of a document in no operator: is it still of its kind, and what do cross-file rules say?"""
         if self.analyst.rekind(document):
             self.lint(document)
+            return
+        report = None if whole else self.analyst.cross(document, stop)
+        if report is not None:
+            self._hand_over(document, report)
 
     def _cross(self, root: str, stop: Stop) -> None:
         self.operators.changed(root)
@@ -278,7 +283,7 @@ class Session:
             self.loop.call_later(seconds, submit)
 
         if root is None:
-            after(_PAUSE, "kind", document.key, lambda _: self._rekind(document))
+            after(_PAUSE, "alone", document.key, lambda stop: self._alone(document, report.whole, stop))
         elif not report.whole:
             self.operators.changed(root)
             after(_PAUSE, "operator", root, lambda stop: self._cross(root, stop))

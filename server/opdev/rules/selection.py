@@ -6,11 +6,12 @@ of kinds, language and profile are worked out once and kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from opdev.rules.model import SEVERITIES, Hit, Rule, Severity
+from opdev.rules.model import SEVERITIES, Hit, Rule, Scope, Severity
 from opdev.syntax.pieces import Piece
 
 if TYPE_CHECKING:
@@ -28,24 +29,37 @@ class Active:
     fixable: bool
 
 
+Found = tuple[tuple[Active, tuple[Hit, ...]], ...]
+
+
 @dataclass(slots=True, eq=False)
 class Kept:
     """What the rules of one plan made of a definition's text."""
 
     awake: frozenset[str]
     """Names of the rules that could find anything in it."""
-    known: Mapping[bytes, int] | None = None
-    """The constants ``used`` was picked from."""
-    used: tuple[tuple[bytes, int], ...] = ()
-    found: dict[object, tuple[tuple[Active, tuple[Hit, ...]], ...]] = field(default_factory=dict)
+    around: tuple[object, bool] | None = None
+    """What ``last`` was found under: the file's constants, the very mapping, and whether it has the large UB.
+
+    Under the same there is no need to ask ``found``.
+    """
+    last: Found = ()
+    _used: tuple[object, tuple[tuple[bytes, int], ...]] = (None, ())
+    _found: dict[object, Found] = field(default_factory=dict)
     """Hits of the item rules, by everything outside the text that they may look at."""
 
-    def uses(self, words: frozenset[bytes], known: Mapping[bytes, int]) -> tuple[tuple[bytes, int], ...]:
-        """The constants of the file that the text names, with their values."""
-        if self.known is not known:
-            self.known = known
-            self.used = tuple(sorted([(name, known[name]) for name in words & known.keys()]))
-        return self.used
+    def found(
+        self, words: frozenset[bytes], known: Mapping[bytes, int], large_ub: bool, find: Callable[[], Found]
+    ) -> Found:
+        """What ``find`` finds in the text, once for the same values of the constants the text names."""
+        if self._used[0] is not known:
+            self._used = (known, tuple(sorted([(name, known[name]) for name in words & known.keys()])))
+        key = (self._used[1], large_ub)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = find()
+        self.around, self.last = (known, large_ub), found
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +72,19 @@ class Plan:
     wakes: Mapping[bytes, tuple[str, ...]]
     prefixes: tuple[tuple[bytes, str], ...]
     always: frozenset[str]
+    _ran: dict[object, dict[str, Rule]] = field(default_factory=dict)
+
+    def ran(self, scopes: AbstractSet[Scope], *, operator: bool) -> Mapping[str, Rule]:
+        """The rules that run in these scopes by name; those of an operator only where there is one."""
+        key = (frozenset(scopes), operator)
+        found = self._ran.get(key)
+        if found is None:
+            found = self._ran[key] = {
+                active.rule.name: active.rule
+                for active in self.all
+                if active.rule.scope in scopes and (active.rule.scope != "project" or operator or active.rule.alone)
+            }
+        return found
 
     @property
     def all(self) -> tuple[Active, ...]:

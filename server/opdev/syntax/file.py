@@ -81,6 +81,7 @@ class File:
         """Whether it is one of many states of a file being typed into: worth keeping ``pieces`` for."""
         self._memo: dict[object, object] = {}
         self._names_before: tuple[list[Piece], dict[bytes, int]] = ([], {})
+        self._pieces_before: _Before | None = None
 
     @property
     def path(self) -> str:
@@ -161,7 +162,11 @@ class File:
         if self.language not in ("cpp", "python"):
             return None
         data, code, plain = self.data, self.code, self.nocomment
-        return [(s, piece_of(data[s:e], code[s:e], plain[s:e])) for s, e, _ in self.segments]
+        segments, before = self.segments, self._pieces_before
+        self._pieces_before = None
+        head, tail = _untouched(segments, before) if before is not None else ([], [])
+        middle = segments[len(head) : len(segments) - len(tail)]
+        return [*head, *((s, piece_of(data[s:e], code[s:e], plain[s:e])) for s, e, _ in middle), *tail]
 
     @cached_property
     def chunks(self) -> list[Piece]:
@@ -270,6 +275,8 @@ class File:
             code[:begin] + part[0] + code[stop:],
             nocomment[:begin] + part[1] + nocomment[stop:],
         )
+        if self.pieces is not None:
+            new._pieces_before = (self.pieces, begin, stop, shift)
         if self.language == "cpp":
             old = self.parse_text
             # Where a macro call may be a declaration is told by the braces before it.
@@ -280,6 +287,25 @@ class File:
 
 
 _Blanked = tuple[bytes, bytes]
+_Pieces = list[tuple[int, Piece]]
+_Before = tuple[_Pieces, int, int, int]
+"""The pieces of the version before, the range in it that was blanked anew, and how far what follows has moved."""
+
+
+def _untouched(segments: list[Segment], before: _Before) -> tuple[_Pieces, _Pieces]:
+    """The pieces before and behind an edit that are what they were, placed where they are now."""
+    pieces, begin, stop, shift = before
+    head: _Pieces = []
+    for (start, end, _), one in zip(segments, pieces, strict=False):
+        if end > begin or one[0] != start or len(one[1].data) != end - start:
+            break
+        head.append(one)
+    tail: _Pieces = []
+    for (start, end, _), (was, piece) in zip(reversed(segments[len(head) :]), reversed(pieces), strict=False):
+        if was < stop or was + shift != start or len(piece.data) != end - start:
+            break
+        tail.append((start, piece))
+    return head, tail[::-1]
 
 
 def _stands_alone(piece: bytes, whole: bytes) -> bool:

@@ -39,18 +39,21 @@ class Piece:
     def memo(self, key: object, make: Callable[[Piece], T]) -> T:
         """``make(piece)`` once for this text; it must look at nothing else."""
         try:
-            return cast("T", self._memo[key])
+            # No cast: this is asked a thousand times a keystroke.
+            return self._memo[key]  # type: ignore[return-value]  # it was put there by the same ``make``
         except KeyError:
             value = self._memo[key] = make(self)
             return value
 
     def spans(self, pattern: re.Pattern[bytes], which: str = "code") -> list[tuple[int, int]]:
         """Where a pattern matches in ``code``, ``nocomment`` or ``data``; offsets into the piece."""
-        key = (pattern, which)
-        found = self._memo.get(key)
-        if found is None:
-            found = self._memo[key] = [match.span() for match in pattern.finditer(getattr(self, which))]
-        return cast("list[tuple[int, int]]", found)
+        # A pattern's own hash is worked out anew each time; what is kept holds on to it, so that its id stays its own.
+        key = (id(pattern), which)
+        known = self._memo.get(key)
+        if known is None:
+            found = [match.span() for match in pattern.finditer(getattr(self, which))]
+            known = self._memo[key] = (found, pattern)
+        return cast("tuple[list[tuple[int, int]], object]", known)[0]
 
     def places(self, word: bytes) -> list[int]:
         """Where the bytes of a word stand in ``code``, parts of longer words among them."""

@@ -73,9 +73,11 @@ class View:
         pieces = self._pieces
         if pieces is None:
             return _everywhere(needle, self.code, self.start, self.end)
-        names = self.file.names
-        if names is not None and needle not in names and _NAME.fullmatch(needle):
-            return ()
+        if _NAME.fullmatch(needle):
+            names = self.file.names
+            if names is not None and needle not in names:
+                return ()
+            return [start + at for start, piece in pieces if needle in piece.names for at in piece.places(needle)]
         return [start + at for start, piece in pieces for at in piece.places(needle)]
 
     def spans(
