@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from opdev.runs import store
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from ready import Ready, until
+
 from opdev.runs.process import alive, carrying
 from opdev.runs.reader import replay
 
@@ -67,59 +69,15 @@ for case in ("小_2pe", "odd_2pe"):
 print(f"[MATRIX] total=2 passed={2 - failed} failed={failed} blocked=0")
 sys.exit(1 if failed else 0)
 """
-ANSWERED = """\
-phase0_intake:
-  op_name: demo
-  build_mode: independent_project
-  torch_required: false
-  performance_required: false
-  performance_auto_optim: false
-  cann_set_env: ""
-  cann_source_mode: session_preconfigured
-  conda_env: none
-  shmem_repo: pending
-  skills_root: none
-  askquestion_completed: [1, 2, 3, 4, 5]
-  cann_set_env_pending: false
-  docker_container: null
-  docker_workdir: null
-  docker_exec_required: false
-"""
-
-
-def until(condition, what="the condition", seconds=30.0):
-    """Wait for something; its value."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.01)
-    raise AssertionError(f"{what} did not come true within {seconds} s")
 
 
 @dataclass
-class Operator:
+class Operator(Ready):
     """``custom-ops/demo`` of a folder of its own."""
-
-    root: Path
-
-    @property
-    def repo(self) -> Path:
-        return self.root.parents[1]
 
     @property
     def kernel(self) -> Path:
         return self.root / "src" / "demo_kernel.cpp"
-
-    def write(self, path, text):
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-        return target
-
-    def runs(self):
-        return store.runs(str(self.root))
 
     def events(self, run):
         return replay(next(r for r in self.runs() if r.id == run))
@@ -138,20 +96,16 @@ class Operator:
             if found is not None and found.runner is not None and alive(found.runner):
                 with suppress(OSError):
                     os.kill(found.runner.pid, signal.SIGKILL)
-            until(lambda run=run: not carrying(run.id), "the end of what the run started")
+            until(lambda run=run: not carrying(run.id), what="the end of what the run started")
 
 
 def make(folder: Path, *, run=PASSING, more="") -> Operator:
     """An operator with all a run of phases 3 and 4 needs."""
     op = Operator(folder / "custom-ops" / "demo")
-    op.write("CMakeLists.txt", "project(demo)\n")
+    op.answered(run, BUILDING.format(more=more))
     op.write("src/demo_kernel.cpp", KERNEL)
-    op.write("scripts/run.sh", run)
     op.write("scripts/cases.json", CASES)
     op.write("scripts/run_case_matrix.py", MATRIX)
-    op.write("../scripts/build.sh", BUILDING.format(more=more))
-    op.write("../../include/x.h", "")
-    op.write("docs/phase0_intake.yaml", ANSWERED)
     return op
 
 

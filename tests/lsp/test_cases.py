@@ -55,7 +55,7 @@ def run(client, op, *names):
     """The cases' verdicts after a run of phase 4."""
     asked = {"cases": list(names)} if names else {}
     started = command(client, "opdev.runPhase", root=str(op.root), phase="4", executor="host", **asked)["result"]
-    until(lambda: op.events(started["run"])[-1]["type"] == "run-ended", "the end of the run")
+    until(lambda: op.events(started["run"])[-1]["type"] == "run-ended", what="the end of the run")
     return started["run"], {case["id"]: case["last"] for case in cases(client, op)["cases"]}
 
 

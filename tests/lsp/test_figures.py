@@ -189,7 +189,7 @@ def test_a_cancelled_request_leaves_no_process(edit, outputs):
                 found.append(entry)
         return found
 
-    until(judging, "the child")
+    until(judging, what="the child")
     client.notify("$/cancelRequest", {"id": request})
     assert client.answer(request)["error"]["code"] == -32800
-    until(lambda: not judging(), "its end")
+    until(lambda: not judging(), what="its end")

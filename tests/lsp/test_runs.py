@@ -318,7 +318,7 @@ def test_what_ended_while_no_server_was_there_is_told_by_the_next(edit, held):
     before = told(client)[run_id]
     held.write("go", "")
     (record,) = held.runs()
-    until(lambda: record.status.state not in ("starting", "running"), "the end of the run")
+    until(lambda: record.status.state not in ("starting", "running"), what="the end of the run")
 
     after = {run_id: before[-1]["seq"]}
     second = edit(held, can={**CAN, "experimental": {"opdev": {"runEvents": {"after": after}}}})
@@ -370,7 +370,7 @@ def test_a_flood_is_told_in_few_messages_and_typing_goes_on(edit, tmp_path):
         page.update(client.request("opdev/runLog", given))
         return page["lines"][-1:] == ["held"]
 
-    until(full, "all of the log")
+    until(full, what="all of the log")
     checked("opdev/runLog", page)
     assert (page["lines"], page["line"], page["total"]) == (["line 199999", "held"], 199999, 200001)
     middle = client.request("opdev/runLog", {"root": str(op.root), "run": run_id, "log": log, "line": 123456, "count": 2})  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from fakes import ANSWERED, BUILDING, PASSING, Fake, until
+from fakes import BUILDING, PASSING, Fake, until
 
 from opdev.runs.process import alive, carrying
 
@@ -23,11 +23,7 @@ def make(tmp_path):
 
     def make(name="demo", run=PASSING, build=BUILDING, folder="repo"):
         op = Fake(tmp_path / folder / "custom-ops" / name)
-        op.write("CMakeLists.txt", f"project({name})\n")
-        op.write("scripts/run.sh", run)
-        op.write("docs/phase0_intake.yaml", ANSWERED.format(name=name))
-        op.write("../scripts/build.sh", build)
-        op.write("../../include/x.h", "")
+        op.answered(run, build)
         made.append(op)
         return op
 

@@ -6,18 +6,19 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
+from ready import ANSWERED, Ready, of, until
 
-from opdev.runs import events, store
+from opdev.runs import events
 from opdev.runs.plan import Plan
 from opdev.runs.reader import follow, replay
 from opdev.runs.starting import start
 from opdev.runs.store import Run
 
+__all__ = ["ANSWERED", "BUILDING", "PASSING", "VALIDATOR", "Fake", "checked", "of", "record_lines", "until"]
 PASSING = """\
 mkdir -p output
 for pe in 0 1; do timeout 20 sh -c "echo 'PE $pe: PASS (8 elements)'" & done
@@ -31,36 +32,7 @@ echo '[ 50%] Building CXX object a.o'
 echo '[100%] Built target x'
 touch "$here/build/bin/$1"
 """
-ANSWERED = """\
-phase0_intake:
-  op_name: {name}
-  build_mode: independent_project
-  torch_required: false
-  performance_required: false
-  performance_auto_optim: false
-  cann_set_env: ""
-  cann_source_mode: session_preconfigured
-  conda_env: none
-  shmem_repo: pending
-  skills_root: none
-  askquestion_completed: [1, 2, 3, 4, 5]
-  cann_set_env_pending: false
-  docker_container: null
-  docker_workdir: null
-  docker_exec_required: false
-"""
 VALIDATOR = jsonschema.Draft202012Validator(events.schema())
-
-
-def until(condition, seconds=15.0, what="the condition"):
-    """Wait for something; its value."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.01)
-    raise AssertionError(f"{what} did not come true within {seconds} s")
 
 
 def checked(run: Run) -> list[dict]:
@@ -72,29 +44,9 @@ def checked(run: Run) -> list[dict]:
     return found
 
 
-def of(found: list[dict], type_: str) -> list[dict]:
-    return [e for e in found if e["type"] == type_]
-
-
 @dataclass
-class Fake:
+class Fake(Ready):
     """An operator in ``custom-ops`` of a folder of its own."""
-
-    root: Path
-
-    @property
-    def name(self) -> str:
-        return self.root.name
-
-    @property
-    def repo(self) -> Path:
-        return self.root.parents[1]
-
-    def write(self, path: str, text: str | bytes) -> Path:
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode() if isinstance(text, str) else text)
-        return target
 
     def plan(self, request: str = "3", **more) -> Plan:
         return Plan(request, str(self.root), **{"grace": 1.0, **more})
@@ -109,9 +61,6 @@ class Fake:
             pass
         started.process.wait(20)
         return started.run, checked(started.run)
-
-    def runs(self) -> list[Run]:
-        return store.runs(str(self.root))
 
     def cli(self, *argv: str, seconds: float = 60, **more) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
