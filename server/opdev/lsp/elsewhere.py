@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from opdev.lsp import diagnostics
 from opdev.lsp.documents import Document
 from opdev.lsp.progress import Progress
-from opdev.lsp.tree import walk
 from opdev.lsp.uris import to_uri
 from opdev.lsp.worker import Priority, Stop
 from opdev.project.operators import read_disk
@@ -77,7 +76,7 @@ class Elsewhere:
             self.lint(path)
         if below:
             # It may stand elsewhere now.
-            self.scan()
+            self._session.listing.scan()
 
     def siblings(self, root: str) -> None:
         """Something in an operator changed, saved or not: what its unopened files say of it may be out of date."""
@@ -108,14 +107,19 @@ class Elsewhere:
             if path.startswith(folders):
                 self._file(path, stop)
 
-    def scan(self) -> None:
-        """Lint the workspace folders, when nothing else is to be done."""
-        session = self._session
+    def begin(self) -> None:
+        """The workspace is about to be walked: what is being linted of it is out of date."""
         self._scans += 1
         if not self.enabled:
             self._take_back(list(self.pushed))
+
+    def scan(self, files: Sequence[str]) -> None:
+        """Lint the files of the workspace folders, when nothing else is to be done."""
+        session = self._session
+        self._scans += 1
+        if not self.enabled:
             return
-        walker = self._walk(self._scans)
+        walker = self._walk(self._scans, files)
         current: list[str] = []
         looked_at = 0
         tell = session.on_loop
@@ -171,15 +175,13 @@ class Elsewhere:
             del self.pushed[path]
             self._session.publish(self._session.uri_of(path), path, [])
 
-    def _walk(self, scan: int) -> Iterator[str]:
-        seen: set[str] = set()
-        for folder in self._session.documents.folder_paths:
-            for path in walk(folder, self._session.analyst.rulebook):
-                if scan != self._scans:
-                    return
-                seen.add(path)
-                yield path
+    def _walk(self, scan: int, files: Sequence[str]) -> Iterator[str]:
+        for path in files:
+            if scan != self._scans:
+                return
+            yield path
         # What was pushed before and is ignored or gone now.
+        seen = set(files)
         for path in [p for p in list(self.pushed) if p not in seen]:
             yield path
 

@@ -1,9 +1,12 @@
-"""The workspace's operators for whoever shows them: `opdev/operators`, and word when the list changes."""
+"""The workspace's operators for whoever shows them: `opdev/operators`, and word when the list changes.
+
+To list them the workspace is walked; who lints the files nobody has open is given what was met, and walks nothing.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from opdev.lsp.tree import walk
@@ -24,24 +27,33 @@ class Listing:
         self.index = Index()
         self.complete = False
         """Whether all of the workspace has been walked once."""
+        self._scans = 0
 
     def scan(self) -> None:
-        """Walk the workspace folders, a few files at a time."""
+        """Walk the workspace folders; what is interrupted goes on where it was."""
         session, index = self._session, self.index
-        folders = list(session.documents.folder_paths)
+        self._scans += 1
+        scan, walker = self._scans, self._walk()
+        met: list[str] = []
 
         def work(stop: Stop) -> None:
-            index.begin()
-            for folder in folders:
-                for path in walk(folder, session.analyst.rulebook):
-                    if stop():
-                        raise Cancelled
-                    index.note(path, session.places.of(path))
+            if not met:
+                index.begin()
+            for path in walker:
+                met.append(path)
+                index.note(path, session.places.of(path))
+                if stop():
+                    raise Cancelled
             index.end()
-            session.on_loop(self._completed)
+            session.on_loop(self._completed, scan, met)
             self._tell()
 
         session.worker.submit("operators", Priority.SCAN, work)
+
+    def _walk(self) -> Iterator[str]:
+        session = self._session
+        for folder in list(session.documents.folder_paths):
+            yield from walk(folder, session.analyst.rulebook)
 
     def noticed(self, paths: list[str]) -> None:
         """Files came, went or changed on disk."""
@@ -60,8 +72,10 @@ class Listing:
         if ours:
             session.worker.submit(("operators", ours[0], len(ours), id(ours)), Priority.FILE, work)
 
-    def _completed(self) -> None:
+    def _completed(self, scan: int, met: list[str]) -> None:
         self.complete = True
+        if scan == self._scans:
+            self._session.elsewhere.scan(met)
 
     def _tell(self) -> None:
         session = self._session

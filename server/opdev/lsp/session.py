@@ -176,8 +176,8 @@ class Session:
 
     def look_around(self) -> None:
         """Go through the workspace folders in the background."""
+        self.elsewhere.begin()
         self.listing.scan()
-        self.elsewhere.scan()
         self.runs.begin()
 
     @property
