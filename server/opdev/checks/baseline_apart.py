@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from opdev.facts.heap_calls import ALLOCATORS, argument_name
+from opdev.facts.local_values import function_range, values_given
+from opdev.facts.memory_origins import origins
 from opdev.rules.context import Context
 from opdev.rules.model import Hit
 from opdev.syntax import cpp
 
 _CALL = re.compile(rb"(?<![\w.>])(?P<name>(?:Hccl|aclnn)[A-Z]\w*)[ \t]*\(")
 _MAIN = re.compile(rb"\bmain[ \t]*\(")
-_NAME = re.compile(rb"[A-Za-z_]\w*\Z")
+_NOTHING = re.compile(r"\s*(?:\([\w\s*]+\))?\s*(?:nullptr|NULL|0|\{\s*\})\s*")
 _ON_HOST: Mapping[str, tuple[int, ...]] = {
     "HcclAlltoAllV": (1, 2, 5, 6), "HcclAllGatherV": (3, 4), "HcclReduceScatterV": (1, 2),
 }  # fmt: skip
@@ -55,20 +58,20 @@ def misplaced(context: Context) -> Iterator[Hit]:
 
 def counts_on_device(context: Context) -> Iterator[Hit]:
     """Counts or displacements of a call with different lengths that stand in device memory: the library reads them on the host."""
-    code = context.code
+    known = origins(context)
     for call in cpp.calls(context, *_ON_HOST):
-        for index in _ON_HOST[call.name]:
-            if index >= len(call.args):
-                break
-            node = call.args[index]
-            name = _NAME.search(code[node.start_byte : node.end_byte].rstrip(b" )"))
-            if name is not None and _from_device(code, name[0]):
-                yield Hit(node.start_byte, node.end_byte, args={"call": call.name, "name": name[0].decode()})
+        given = values_given(context.file, *function_range(context, call.start))
+        for index in _ON_HOST[call.name][: len(call.args)]:
+            node, name = call.args[index], argument_name(call.arg_texts[index])
+            from_ = known.of(context, name, call.start)
+            if (
+                from_
+                and all(one.on_device for one in from_)
+                and not any(_host(text) for _, text in given.get(name, ()))
+            ):
+                yield Hit(node.start_byte, node.end_byte, args={"call": call.name, "name": name})
 
 
-def _from_device(code: bytes, name: bytes) -> bool:
-    """Whether a pointer is given device memory anywhere in the file, and nothing else."""
-    word = re.escape(name)
-    given = re.search(rb"\baclrtMalloc[ \t]*\([^;,]{0,80}&[ \t]*" + word + rb"\b|\b" + word + rb"[ \t]*=[^;=]{0,80}\baclshmem_(?:malloc|calloc)\b", code)  # fmt: skip
-    host = re.search(rb"\b" + word + rb"[ \t]*(?:\[|=[^;=]{0,120}(?:\bnew\b|\.data[ \t]*\(|(?<![_\w])malloc\b))|\baclrtMallocHost[ \t]*\([^;,]{0,80}&[ \t]*" + word + rb"\b", code)  # fmt: skip
-    return given is not None and host is None
+def _host(value: str) -> bool:
+    """Whether a pointer is given something else than nothing and an allocation: what that is is not known here."""
+    return not _NOTHING.fullmatch(value) and not any(allocator in value for allocator in ALLOCATORS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opdev.facts.heap_calls import FREES, Allocation, allocations, argument_name, is_test, member_like, name_pattern
+from opdev.facts.heap_calls import FREES, Allocation, allocations, argument_name, is_test, name_pattern
 from opdev.facts.local_values import function_range
+from opdev.facts.memory_origins import origins
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import cpp
@@ -24,27 +24,18 @@ _NEEDS_LIBRARY = re.compile(
     rb"|putmem\w*|getmem\w*|signal\w*|quiet\w*|fence\w*|handle_wait\w*)\b"
 )
 _STARTS = re.compile(rb"\b(?:acl)?shmemx?_init\w*\s*\(")
-_PLAIN_ALLOCATORS = {"aclrtMalloc": "aclrtFree", "aclrtMallocHost": "aclrtFreeHost"}
+_FREED_BY = {"aclrtMalloc": "aclrtFree", "aclrtMallocHost": "aclrtFreeHost"}
 _RMA = re.compile(rb"\b(?:acl)?shmemx?_(?:(?:put|get)mem\w*|(?:\w+_)?(?:put|get)(?:_nbi)?|signal_op\w*)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """Where a variable's memory comes from: ``heap``, ``host-heap``, ``heap-any`` or an acl allocator."""
-
-    kind: str
-    call: Call
 
 
 def wrong_free(context: Context) -> Iterator[Hit]:
     """Memory given back by a function of another allocator."""
-    local, lasting = _origins(context)
+    known = origins(context)
     for call in cpp.calls(context, *FREES, "aclrtFree", "aclrtFreeHost", "free"):
         if not call.args or call.namespace not in ("", "std"):
             continue
         name = argument_name(call.arg_texts[0])
-        start, _ = function_range(context, call.start)
-        found = local.get((start, name)) or (lasting.get(name, []) if member_like(name) else [])
+        found = known.of(context, name, call.start)
         kinds = {origin.kind for origin in found}
         if len(kinds) != 1:
             continue
@@ -71,29 +62,8 @@ def _right_call(kind: str, call: Call) -> str | None:
         return None if ours else f"aclshmem_free({written})"
     if kind == "heap-any":
         return None if ours else f"aclshmemx_free({written})"
-    right = _PLAIN_ALLOCATORS[kind]
+    right = _FREED_BY[kind]
     return f"{right}({written})" if ours else None
-
-
-def _origins(context: Context) -> tuple[dict[tuple[int, str], list[_Origin]], dict[str, list[_Origin]]]:
-    local: dict[tuple[int, str], list[_Origin]] = {}
-    lasting: dict[str, list[_Origin]] = {}
-
-    def add(name: str, origin: _Origin) -> None:
-        start, _ = function_range(context, origin.call.start)
-        local.setdefault((start, name), []).append(origin)
-        lasting.setdefault(name, []).append(origin)
-
-    for one in allocations(context):
-        if one.holder and one.how in ("declared", "assigned"):
-            texts = one.call.arg_texts
-            typed = one.call.name.startswith("aclshmemx_") and len(texts) > (1 if "malloc" in one.call.name else 2)
-            kind = "host-heap" if one.host_side else "heap-any" if typed and "DEVICE_SIDE" not in texts[-1] else "heap"
-            add(one.holder, _Origin(kind, one.call))
-    for call in cpp.calls(context, *_PLAIN_ALLOCATORS):
-        if call.args and "&" in call.arg_texts[0]:
-            add(argument_name(call.arg_texts[0]), _Origin(call.name, call))
-    return local, lasting
 
 
 def use_after_finalize(context: Context) -> Iterator[Hit]:
