@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from opdev.checks.pypto_kb import neighbour, opened
 from opdev.checks.pypto_values import (
     again,
     choice,
@@ -17,7 +18,6 @@ from opdev.checks.pypto_values import (
     only,
     required,
     text,
-    valid_json,
     version,
 )
 from opdev.contracts import anchors
@@ -25,7 +25,6 @@ from opdev.contracts.fields import Field
 from opdev.contracts.knowledge import BINDINGS, FIELDS, PAIRS
 from opdev.contracts.mend import meant, replaced
 from opdev.design.nodes import Node
-from opdev.facts.structured import root_of
 from opdev.rules.context import Context
 from opdev.rules.model import Fix, Hit
 
@@ -40,24 +39,13 @@ _KINDS = {kind: "" for kind, _ in PAIRS}
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
 
-def neighbour(context: Context, name: str) -> Node | None:
-    """A contract in the same folder."""
-    folder = context.file.path.rpartition("/")[0]
-    files = context.project.files("pypto-kb") if context.project is not None else ()
-    root = next((root_of(f) for f in files if f.path == f"{folder}/{name}"), None)
-    return root if root is not None and root.kind == "mapping" else None
-
-
 def design_bindings(context: Context) -> Iterator[Hit]:
     """How the design keeps what the selection demands."""
-    if not context.file.path.endswith("/DESIGN_BINDINGS.json"):
-        return
-    root, faults = valid_json(context)
+    root, faults = opened(context, "DESIGN_BINDINGS.json", BINDINGS.top.fields)
     yield from faults
     if root is None:
         return
     data = context.data
-    yield from required(data, root, BINDINGS.top.fields)
     yield from version(root, 1)
     bindings, faults = objects(root, "bindings")
     yield from faults

@@ -7,16 +7,15 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from opdev.checks.pypto_kb import opened, whose
 from opdev.checks.pypto_values import (
     again,
     is_text,
     items,
     listed,
     objects,
-    operator,
     required,
     text,
-    valid_json,
     version,
 )
 from opdev.contracts import anchors
@@ -33,30 +32,13 @@ _ENTRY: tuple[Field, ...] = next(f for f in SELECTION.top.fields if f.key == FIE
 _MAP = "topology-map.json"
 
 
-def class_of(context: Context, root: Node) -> Iterator[Hit]:
-    """``class_id`` is ``.`` beside the operator's files, else the folder's name."""
-    value, place = root.get("class_id"), context.file.place
-    if value is None or value.kind != "scalar" or place.root is None:
-        return
-    folder = context.file.path[len(place.root) :].strip("/").rpartition("/")[0]
-    wanted = folder.rpartition("/")[2] if folder and folder != "docs" else "."
-    if value.value != wanted:
-        fix = Fix((replaced(value, wanted, json_=True),)) if value.end > value.start else None
-        yield Hit(*value.where, "class", {"value": value.value, "wanted": wanted}, fix)
-
-
 def kb_selection(context: Context) -> Iterator[Hit]:
     """Its keys and values, and whether what it names is what the knowledge base has."""
-    if not context.file.path.endswith("/KB_SELECTION.json"):
-        return
-    root, faults = valid_json(context)
+    root, faults = opened(context, "KB_SELECTION.json", SELECTION.top.fields)
     yield from faults
     if root is None:
         return
-    yield from required(context.data, root, SELECTION.top.fields)
-    yield from text(root, "op", "class_id")
-    yield from class_of(context, root)
-    yield from operator(context, root.get("op"))
+    yield from whose(context, root)
     yield from _both(context, root)
     table = _table(context)
     yield from version(root, _wanted(table))

@@ -10,18 +10,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from opdev.checks.pypto_bindings import neighbour
-from opdev.checks.pypto_selection import class_of
+from opdev.checks.pypto_kb import neighbour, opened, whose
 from opdev.checks.pypto_values import (
     choice,
     is_text,
     key_of,
     listed,
     objects,
-    operator,
     required,
     text,
-    valid_json,
     version,
 )
 from opdev.contracts.knowledge import FIELDS, IMPLEMENTED, USAGE
@@ -52,17 +49,12 @@ class _Promise:
 
 def kb_usage(context: Context) -> Iterator[Hit]:
     """Where the code keeps what the bindings promise."""
-    if not context.file.path.endswith("/KB_USAGE.json"):
-        return
-    root, faults = valid_json(context)
+    root, faults = opened(context, "KB_USAGE.json", USAGE.top.fields)
     yield from faults
     if root is None:
         return
-    yield from required(context.data, root, USAGE.top.fields)
     yield from version(root)
-    yield from text(root, "op", "class_id")
-    yield from class_of(context, root)
-    yield from operator(context, root.get("op"))
+    yield from whose(context, root)
     entries, faults = objects(root, "invariants")
     yield from faults
     promised = _promised(neighbour(context, "DESIGN_BINDINGS.json"))
