@@ -18,6 +18,8 @@ _BASES = (
     "ops/pypto-pro-op-kb", "plugins-official/pypto-pro-op-orchestrator/skills/pypto-pro-op-kb", ".devkit/kb",
 )  # fmt: skip
 """Where a knowledge base is looked for, in the operator's folder and in each above it."""
+_INSTALLED = ("skills/pypto-pro-op-kb", "ops/pypto-pro-op-kb", "kb")
+_NAMES = tuple(dict.fromkeys(name.rpartition("/")[2] for name in (*_BASES, *_INSTALLED)))
 _VARIABLE = "CANNBOT_CONFIG_ROOT"
 """The root the newer generation is installed in."""
 _CONTRACTS = ("KB_SELECTION.json", "DESIGN_BINDINGS.json")
@@ -34,6 +36,8 @@ class Rooted(Protocol):
     @property
     def root(self) -> str: ...
 
+    def read(self, path: str) -> bytes | None: ...
+
 
 def inside(path: str) -> bool:
     """Whether a path stays in the knowledge base."""
@@ -41,8 +45,8 @@ def inside(path: str) -> bool:
     return bool(path.strip()) and ".." not in parts and parts[0] != "" and ":" not in parts[0] and "\0" not in path
 
 
-def bases(root: str) -> Iterator[str]:
-    """Folders in which a knowledge base may be, the nearest first; only those that look like one."""
+def places(root: str) -> list[str]:
+    """Folders in which a knowledge base is looked for, the nearest first, whether they are there or not."""
     folders = []
     at = root
     for _ in range(_UP + 1):
@@ -53,8 +57,18 @@ def bases(root: str) -> Iterator[str]:
         at = above
     installed = os.environ.get(_VARIABLE, "").replace("\\", "/").rstrip("/")
     if installed:
-        folders += [f"{installed}/{name}" for name in ("skills/pypto-pro-op-kb", "ops/pypto-pro-op-kb", "kb")]
-    for folder in folders:
+        folders += [f"{installed}/{name}" for name in _INSTALLED]
+    return folders
+
+
+def may_hold(path: str) -> bool:
+    """Whether a path could be in any operator's knowledge base, told by its folders' names alone."""
+    return any(f"/{name}/" in path for name in _NAMES)
+
+
+def bases(root: str) -> Iterator[str]:
+    """Folders in which a knowledge base may be, the nearest first; only those that look like one."""
+    for folder in places(root):
         for base in (folder, f"{folder}/references"):
             if os.path.isdir(f"{base}/constraints") or os.path.isdir(f"{base}/patterns"):
                 yield base
@@ -71,14 +85,8 @@ def file_of(project: Rooted | None, path: str) -> str | None:
 def text_of(project: Rooted | None, path: str) -> bytes | None:
     """What a document of the knowledge base holds; None where it cannot be had."""
     found = file_of(project, path)
-    if found is None:
-        return None
-    try:
-        with open(found, "rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
-    except OSError:
-        return None
-    return data if len(data) <= _MOST_BYTES else None
+    data = project.read(found) if project is not None and found is not None else None
+    return data if data is not None and len(data) <= _MOST_BYTES else None
 
 
 def documents(root: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from opdev.lsp import diagnostics
 from opdev.lsp.documents import Document
 from opdev.lsp.progress import Progress
 from opdev.lsp.uris import to_uri
-from opdev.lsp.worker import Priority, Stop
+from opdev.lsp.worker import Priority, Stop, Work
 from opdev.project.operators import read_disk
 from opdev.rules.engine import Cancelled
 from opdev.rules.model import Finding
@@ -60,6 +60,7 @@ class Elsewhere:
         """A file was opened: it speaks for itself now."""
         if document.local:
             self.uris[document.path] = document.uri
+            self.rested_on(document.path)
             if self.pushed.pop(document.path, None) is not None and self._session.client.pulls:
                 self._session.publish(document.uri, document.path, [])
 
@@ -68,6 +69,41 @@ class Elsewhere:
         session = self._session
         if self.enabled and session.documents.at_path(path) is None:
             session.worker.submit(("file", path), Priority.FILE, lambda stop: self._file(path, stop))
+
+    def rested_on(self, path: str, *, is_folder: bool = False) -> None:
+        """A file changed, saved or not: operators it is no part of may have been judged by it."""
+        session = self._session
+        for root in session.operators.lookers_at(path, is_folder=is_folder):
+            # Open documents at once, the others when it is quiet.
+            session.operator_changed(f"{root}/*")
+
+    def edited(self, document: Document) -> None:
+        """An open document was edited; whoever rests on it looks again when the typing pauses."""
+        if document.local and self._session.operators.lookers_at(document.path):
+            waiting = self._later.pop(document.path, None)
+            if waiting is not None:
+                waiting.cancel()
+
+            def tell() -> None:
+                self._later.pop(document.path, None)
+                self.rested_on(document.path)
+
+            self._later[document.path] = self._session.loop.call_later(_PAUSE, tell)
+
+    def replaced(self) -> None:
+        """Files that came or went may have put an open document into an operator, out of one, or into another profile."""
+        session = self._session
+        for document in list(session.documents.open.values()):
+            file = session.analyst.file_of(document)
+            if document.local and file is not None:
+                place = session.analyst.place(document.path, session.rulebook.of(document.path))
+                if place != file.place:
+                    session.worker.submit(("placed", document.key), Priority.DOCUMENT, self._forgotten(document))
+                    session.lint(document)
+
+    def _forgotten(self, document: Document) -> Work:
+        """What is known of a document is of another place: it is parsed and judged from scratch."""
+        return lambda _: self._session.analyst.forget(document.key)
 
     def gone(self, folder: str) -> None:
         """A folder was deleted or renamed: nobody reports its files one by one."""

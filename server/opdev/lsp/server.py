@@ -261,6 +261,7 @@ class Server:
         document.change(fields.items(params, "contentChanges"), version, self.session.client.unit)
         self.session.runs.moved(document.path, document.source.data)
         self.session.lint(document)
+        self.session.elsewhere.edited(document)
 
     def _did_close(self, params: Mapping[str, Any]) -> None:
         uri = fields.text(params, "textDocument.uri")
@@ -269,6 +270,7 @@ class Server:
             log.warning("close of %s, which is not open", uri)
             return
         self.session.closed(document)
+        self.session.elsewhere.rested_on(document.path)
 
     def _did_save(self, params: Mapping[str, Any]) -> None:
         document = self.session.documents.find(fields.text(params, "textDocument.uri"))

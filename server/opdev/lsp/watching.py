@@ -43,12 +43,18 @@ class Watching:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._observer: Any = None
+        self._farther: Any = None
+        """Watches folders outside the workspace that findings rest on."""
+        self._beyond: set[str] = set()
+        self._waiting: list[str] = []
+        self._starting = threading.Lock()
         self._pending: set[str] = set()
         self._lock = threading.Lock()
 
     def start(self) -> None:
         """Begin, once the client is ready for requests."""
         client = self._session.client
+        self._session.operators.asked_for = self._asked_for
         registrations: list[dict[str, Any]] = []
         if client.can("workspace.didChangeWatchedFiles.dynamicRegistration"):
             watchers: list[dict[str, Any]] = [{"globPattern": glob} for glob in globs()]
@@ -76,7 +82,12 @@ class Watching:
 
     def stop(self) -> None:
         """No more events."""
-        observer, self._observer = self._observer, None
+        self._end(self._observer)
+        self._end(self._farther)
+        self._observer = self._farther = None
+
+    @staticmethod
+    def _end(observer: Any) -> None:
         if observer is not None:
             observer.unschedule_all()
             observer.stop()
@@ -84,7 +95,8 @@ class Watching:
     def folders_changed(self) -> None:
         """Watch the folders of now."""
         if self._observer is not None:
-            self.stop()
+            self._end(self._observer)
+            self._observer = None
             threading.Thread(target=self._observe, name="opdev-lsp-observe", daemon=True).start()
 
     def ask_settings(self) -> None:
@@ -129,18 +141,53 @@ class Watching:
             if has_known_suffix(path.rpartition("/")[2]):
                 session.operator_changed(path)
                 session.elsewhere.lint(path)
+                session.elsewhere.rested_on(path)
             elif not os.path.exists(path):
                 # A folder, of whose files nobody reports each.
                 session.operator_changed(f"{path}/*")
                 session.elsewhere.gone(path)
+                session.elsewhere.rested_on(path, is_folder=True)
+        session.elsewhere.replaced()
 
     def _observe(self) -> None:
+        observer = self._observer = self._started()
+        if observer is not None:
+            self._schedule(observer, self._session.documents.folder_paths, recursive=True)
+
+    def _asked_for(self, path: str) -> None:
+        """An operator was judged by a file (on the worker's thread): outside the workspace no client watches it."""
+        folder = path.rpartition("/")[0]
+        if folder in self._beyond:
+            return
+        self._beyond.add(folder)
+        inside = (f"{one.rstrip('/')}/" for one in self._session.documents.folder_paths)
+        if os.path.isdir(folder) and not any(f"{folder}/".startswith(one) for one in inside):
+            self._waiting.append(folder)
+            threading.Thread(target=self._observe_beyond, name="opdev-lsp-observe", daemon=True).start()
+
+    def _observe_beyond(self) -> None:
+        with self._starting:
+            if self._farther is None:
+                self._farther = self._started()
+            folders, self._waiting = self._waiting, []
+            if self._farther is not None:
+                self._schedule(self._farther, folders, recursive=False)
+
+    def _started(self) -> Any:
+        """A running observer; None where there is none to be had."""
         try:
-            from watchdog.events import FileSystemEvent, FileSystemEventHandler
             from watchdog.observers import Observer
         except ImportError:
             log.warning("no file watcher: configuration is read again when the server starts")
-            return
+            return None
+        observer = Observer()
+        observer.daemon = True
+        observer.start()
+        return observer
+
+    def _schedule(self, observer: Any, folders: list[str], *, recursive: bool) -> None:
+        from watchdog.events import FileSystemEvent, FileSystemEventHandler
+
         seen = self._event
 
         class Handler(FileSystemEventHandler):
@@ -149,15 +196,12 @@ class Watching:
                 if event.event_type in wanted:
                     seen(str(event.src_path), str(event.dest_path or ""))
 
-        self._observer = observer = Observer()
-        observer.daemon = True
-        observer.start()
-        for folder in self._session.documents.folder_paths:
+        for folder in folders:
             try:
-                observer.schedule(Handler(), folder, recursive=True)
+                observer.schedule(Handler(), folder, recursive=recursive)
             except OSError as error:
                 log.warning("%s cannot be watched: %s", folder, error)
-        log.info("watching %s", ", ".join(self._session.documents.folder_paths))
+        log.info("watching %s", ", ".join(folders))
 
     def _event(self, *paths: str) -> None:
         """On the observer's thread."""

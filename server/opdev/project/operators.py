@@ -102,6 +102,10 @@ class Operator:
             self._beside[relative] = self._file(f"{self.root.rpartition('/')[0]}/{relative}")
         return self._beside[relative]
 
+    def read(self, path: str) -> bytes | None:
+        """What a file anywhere holds, by its absolute path; None where it cannot be had."""
+        return self._read(path)
+
     def neighbours(self) -> Iterator[str]:
         """Paths of the files outside that findings depend on: whoever keeps findings has to watch these too."""
         yield from documents(self.root)

@@ -42,6 +42,10 @@ class Project(Protocol):
         """A file of a folder next to the operator's (``torch_binding/src/…``); None where there is none."""
         ...
 
+    def read(self, path: str) -> bytes | None:
+        """What a file anywhere holds, by its absolute path; None where it cannot be had."""
+        ...
+
 
 @dataclass(slots=True)
 class Context(View):
