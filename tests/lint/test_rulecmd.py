@@ -107,9 +107,13 @@ def test_a_page_is_explained_by_any_of_its_ids(opdev):
     assert out.startswith("rule runtime-tile-shape (PY148), severity error\ncatalogue rows: PY148, OL48\n")
     assert "the rest of OL48: invalid-cube-tile\n" in out
     assert opdev("explain", "PY148", "--lang", "zh")[1].startswith("规则 runtime-tile-shape（PY148），默认级别：错误\n")
-    status, out, err = opdev("explain", "OL27", "--lang", "en")
+    assert opdev("explain", "OL27", "--lang", "en")[:2] == (
+        0,
+        "OL27 has no rule: the existing linter never gave this number out\n",
+    )
+    status, out, err = opdev("explain", "OL98", "--lang", "en")
     assert (status, out) == (2, "")
-    assert err.startswith("there is no rule OL27")
+    assert err.startswith("there is no rule OL98")
 
 
 def test_a_page_is_never_written_over(opdev, tmp_path):
@@ -221,3 +225,29 @@ def test_coverage_counts_the_tables_of_pypto_too_and_tells_what_was_decided(opde
     ]
     assert lines[4].startswith("  K08 decided against: ")
     assert lines[5:] == ["  K98 warning: nobody's fact", f"all: 3 of 6 rows by {len(store.load())} pages"]
+
+
+def test_a_row_that_runs_and_gates_hold_says_which(opdev, tmp_path):
+    path = tmp_path / "catalogue.md"
+    path.write_text(
+        "### Group: perf (2 rules)\n\n#### SH905 a gap — warning\n#### SH998 nobody's — error\n", encoding="utf-8"
+    )
+
+    assert opdev("coverage", path)[1].startswith("perf: 0 of 2 rows (0 of 1 errors), 1 held by runs and gates\n")
+    out = opdev("coverage", path, "--missing")[1]
+    assert "  SH905 held elsewhere: run records show it" in out
+    assert "  SH998 error: nobody's\n" in out
+    assert opdev("explain", "sh905", "--lang", "zh")[:2] == (
+        0, "SH905：没有规则页，由运行记录判断：opdev run 6 在基线之后等满 30 秒；opdev gate 6 的 perf-apart 检查记录下来的间隔\n",
+    )  # fmt: skip
+
+
+def test_every_row_on_figures_and_reports_has_a_page_or_says_who_holds_it():
+    """SH800 to SH808 and SH900 to SH97D, those of the catalogue."""
+    from opdev.lint.elsewhere import ELSEWHERE
+
+    paged = {row for rule in store.load() for row in (rule.id, *rule.covers)}
+    numbers = {f"SH80{n}" for n in range(9)} | {"SH905", "SH939", "SH93B", "SH974", "SH97D"}
+
+    assert numbers <= paged | set(ELSEWHERE)
+    assert not paged & set(ELSEWHERE)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from opdev.config import expand_word
 from opdev.lint.decisions import DECISIONS
+from opdev.lint.elsewhere import ELSEWHERE
 from opdev.lint.texts import say, severity_word
 from opdev.rules import store
 from opdev.rules.model import Lang, Rule
@@ -39,6 +40,8 @@ def explain(word: str, rules: Sequence[Rule], lang: Lang) -> tuple[str, int]:
     rule = table.get(word.lower())
     if rule is None and (decision := DECISIONS.get(word.upper())) is not None:
         return say("decided", lang, row=word.upper(), why=decision[lang]) + "\n", 0
+    if rule is None and (held := ELSEWHERE.get(word.upper())) is not None:
+        return say("elsewhere", lang, row=word.upper(), by=held[lang]) + "\n", 0
     if rule is None:
         near = get_close_matches(word.lower(), list(table), n=1)
         guess = say("guess", lang, name=table[near[0]].name) if near else ""

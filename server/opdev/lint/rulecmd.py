@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from opdev.lint.decisions import DECISIONS
+from opdev.lint.elsewhere import ELSEWHERE
 from opdev.rules import store
 from opdev.rules.page import ID, NAME, Page, PageError, read_page
 
@@ -204,7 +205,9 @@ def _coverage(args: argparse.Namespace) -> int:
         total += len(rows)
         done += have
         decided = [r[0] for r in rows if not r[3] and r[0] in DECISIONS]
+        held = [r[0] for r in rows if not r[3] and r[0] in ELSEWHERE]
         told = f", {len(decided)} decided against" if decided else ""
+        told += f", {len(held)} held by runs and gates" if held else ""
         sys.stdout.write(
             f"{name}: {have} of {len(rows)} rows ({sum(r[3] for r in hard)} of {len(hard)} errors){told}\n"
         )
@@ -213,6 +216,8 @@ def _coverage(args: argparse.Namespace) -> int:
                 why = DECISIONS.get(identity)
                 if not yes and why is not None:
                     sys.stdout.write(f"  {identity} decided against: {why['en']}\n")
+                elif not yes and (by := ELSEWHERE.get(identity)) is not None:
+                    sys.stdout.write(f"  {identity} held elsewhere: {by['en']}\n")
                 elif not yes:
                     sys.stdout.write(f"  {identity} {severity}: {title}\n")
     sys.stdout.write(f"all: {done} of {total} rows by {len(store.load())} pages\n")

@@ -43,6 +43,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "bad-baseline": ("基线 {path} 无法使用：{why}", "the baseline {path} cannot be used: {why}"),
     "no-rule": ("没有名为 {name} 的规则{guess}", "there is no rule {name}{guess}"),
     "decided": ("{row} 没有规则：{why}", "{row} has no rule: {why}"),
+    "elsewhere": ("{row}：没有规则页，{by}", "{row} has no page: {by}"),
     "guess": ("；是否想写 {name}？", "; did you mean {name}?"),
     "bad-revision": ("git 无法比较 {rev}：{why}", "git cannot compare with {rev}: {why}"),
     "watching": ("正在监视 {paths}，按 Ctrl-C 结束", "watching {paths}; Ctrl-C ends it"),

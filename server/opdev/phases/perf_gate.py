@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from opdev.phases import measured_when
 from opdev.phases.evidence import Evidence
 from opdev.phases.model import Check, Title, both
 from opdev.phases.perf import BUS, data, decision, holds_numbers, logs, optimising, report, simulated_logs, stale
@@ -63,6 +64,8 @@ def checks(evidence: Evidence) -> Iterator[Check]:
     else:
         yield _DECISION.ok(decided_by.text, decided_by.place)
     yield _current(evidence)
+    yield measured_when.after_correctness(evidence)
+    yield measured_when.apart(evidence)
     yield from Verdicts(evidence, [file], ("reports",)).more(_RULES, _RULES_GOOD, _KNOWN)
 
 

@@ -8,6 +8,7 @@ A line counts when it is a JSON object with
     ``n_pes``    PE count, where the step has one
     ``sources``  {path below the operator: SHA-256 of the file as it was run}; with it a result holds for
                  exactly those bytes and file times do not matter
+    ``seconds``  how long it took, where that is known
     ``backend``  ``sim`` for the CPU stand-in: it shows that a build or a case passes, and is no measurement at all
     ``message``  the first valid error of a failed step; ``log`` the file it is in, below the run's folder
     ``phase``, ``class``, ``route``  of a failure: where it came up, what it is, which phase mends it (or ``here``)
@@ -50,6 +51,7 @@ class Record:
     phase: str = ""
     cls: str = ""
     route: str = ""
+    seconds: float | None = None
 
 
 def read(root: str) -> list[Record]:
@@ -129,7 +131,18 @@ def _record(line: bytes, path: str, number: int, stamp: float) -> Record | None:
         phase=_word(value.get("phase")),
         cls=_word(value.get("class")),
         route=_word(value.get("route")),
+        seconds=_seconds(value.get("seconds")),
     )
+
+
+def _seconds(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) and found >= 0 else None
 
 
 def _word(value: object) -> str:

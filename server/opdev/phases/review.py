@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from opdev.phases import upstream
 from opdev.phases.evidence import Evidence
 from opdev.phases.holes import HOLE
 from opdev.phases.model import Check, Title, both
@@ -243,6 +244,7 @@ def final(evidence: Evidence) -> Iterator[Check]:
     else:
         yield _VERDICTS.failed(both("§5 没有分项结论", "section 5 has no verdicts"), again, evidence.spot(file))
     yield _deliverables(evidence, file, found)
+    yield upstream.untouched(evidence)
     yield from Verdicts(evidence, [file], ("reports",)).more(_RULES, _RULES_GOOD, _KNOWN)
 
 
