@@ -5,7 +5,7 @@ import { clangdOffer } from './clangd';
 import { registerCommands } from './commands';
 import { documentCommands } from './documents/commands';
 import { reportCommands } from './documents/reports';
-import { log } from './log';
+import { closeLog } from './log';
 import { newOperatorCommand } from './newOperator/newOperator';
 import { Store } from './operators/store';
 import { operatorsView } from './operators/tree';
@@ -34,7 +34,6 @@ export function activate(context: vscode.ExtensionContext): void {
   const store = new Store(made);
   const setup = new Setup(made, own, found);
   context.subscriptions.push(
-    log(),
     made,
     statusItem(made),
     timeBudget(made),
@@ -61,5 +60,7 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 export async function deactivate(): Promise<void> {
+  // What is subscribed is disposed of meanwhile; the log is written until the server has ended.
   await server?.stop();
+  closeLog();
 }

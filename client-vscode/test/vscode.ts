@@ -47,3 +47,23 @@ export const workspace = {
   workspaceFolders: [],
   getConfiguration: () => ({ get: <T>(_: string, other: T): T => other }),
 };
+
+/** What was written into output channels. */
+export const written: string[] = [];
+export const window = {
+  createOutputChannel: () => {
+    let open = true;
+    return {
+      name: 'opdev',
+      info: (text: string): void => {
+        if (!open) {
+          throw new Error('Channel has been closed');
+        }
+        written.push(text);
+      },
+      dispose: (): void => {
+        open = false;
+      },
+    };
+  },
+};
