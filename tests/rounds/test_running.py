@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from trees import described, write
@@ -298,3 +299,26 @@ def test_baseline_and_shmem_are_programs_of_their_own_with_a_pause_between(op):
     row = last(op)
     assert (row.round.number, round(row.vs_baseline, 3)) == (0, 0.2)
     assert json.loads((op.root / ".opdev/rounds/rounds.json").read_text())["baselines"][0]["payload_bytes"] == 4096
+
+
+def test_a_baseline_of_another_run_is_waited_for_as_well(op):
+    """Measured 29 s ago, whoever ran it: of the 30 s there is one left."""
+    run = runs.create(str(op.root), {})
+    record = {
+        "type": "step-ended",
+        "task": "01-baseline",
+        "step": "baseline",
+        "result": "pass",
+        "time": time.time() - 29,
+        "seconds": 1.0,
+    }
+    Path(run.events).write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+    _, found = op.go("6")
+
+    (waited,) = of(found, "pause")
+    assert 0 < waited["seconds"] <= 1
+    begun = next(e for e in of(found, "step-started") if e["task"].endswith("-perf"))
+    assert begun["time"] - record["time"] >= 29.9
+    _, again = op.go("6")
+    assert of(again, "pause") == []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from trees import write
@@ -66,6 +68,10 @@ def op(tmp_path):
     (found.root / "scripts/perf.sh").unlink()
     write(found.root, {"baseline/scripts/run_baseline.sh": base})
     found.go("6", count=LARGE)
+    # A minute ago, so that nothing has to wait for HCCL to let go.
+    events = Path(store.runs(str(found.root))[-1].events)
+    lines = [{**e, "time": e["time"] - 60} for e in map(json.loads, events.read_text(encoding="utf-8").splitlines())]
+    events.write_text("".join(json.dumps(e, ensure_ascii=False) + "\n" for e in lines), encoding="utf-8")
     shutil.rmtree(found.root / "baseline")
     write(found.root, {"scripts/perf.sh": three})
     for idea, bus in (("double buffer", 120), ("more blocks", 118)):

@@ -200,8 +200,8 @@ class Phases:
             if self.plan.cases:
                 step = alone(step)
             after, seconds = step.pause_after
-            if after in ended:
-                left = seconds - (time.monotonic() - ended[after])
+            left = seconds - (time.monotonic() - ended[after]) if after in ended else self._left(after, seconds)
+            if left > 0:
                 self.stepper.pause(step.id, left, both("HCCL 与 SHMEM 不能紧接着跑", "HCCL and SHMEM must not follow each other at once"))  # fmt: skip
             every = sized(step, self.plan, self.stepper) if step.needs == "perf" else counted(step, self.plan.counts, self.stepper, self.events)  # fmt: skip
             for pes, one in every:
@@ -210,6 +210,11 @@ class Phases:
                     return done
                 ended[step.id] = done.ended
         return None
+
+    def _left(self, after: str, seconds: float) -> float:
+        """What is left of a pause behind a step that another run ended; 0 where none did lately."""
+        record = look(self.stepper.target.root).record(after) if after else None
+        return min(seconds, seconds - (time.time() - record.time)) if record is not None else 0.0
 
     def _worth_telling(self, spec: Commands, step: Step) -> bool:
         """Whether somebody would miss a step that is skipped: not one that another of the same name replaces."""
