@@ -221,14 +221,23 @@ def long_line(context: Context) -> Iterator[Hit]:
     """Code lines beyond 120 columns, a Chinese character counting two."""
     if _by_others(context):
         return
-    if not context.file.typed:
-        yield from _long_lines(context.data)
-        return
     start = 0
-    for chunk in context.file.chunks:
+    for chunk in context.file.chunks if context.file.typed else ():
         for hit in chunk.memo(_long_lines, lambda one: tuple(_long_lines(one.data))):
-            yield hit.moved(start)
+            if not _in_literal(context, start + hit.start):
+                yield hit.moved(start)
         start += len(chunk.data)
+    for hit in () if context.file.typed else _long_lines(context.data):
+        if not _in_literal(context, hit.start):
+            yield hit
+
+
+def _in_literal(context: Context, at: int) -> bool:
+    """Whether all of a line is inside a raw string: text, which cannot be broken."""
+    start = context.data.rfind(b"\n", 0, at) + 1
+    end = context.data.find(b"\n", at)
+    end = len(context.data) if end < 0 else end
+    return not context.code[start:end].strip() and bool(context.nocomment[start:end].strip())
 
 
 def _long_lines(data: bytes) -> Iterator[Hit]:
