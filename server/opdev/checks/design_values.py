@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from opdev.checks.design_fields import expected_zh, overwrite
 from opdev.checks.design_problems import design, fix_of, parent_of, problems
-from opdev.design.markdown import line_start
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
+from opdev.syntax.fences import line_start
 
 if TYPE_CHECKING:
     from opdev.design.document import DesignDocument

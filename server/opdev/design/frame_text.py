@@ -25,7 +25,8 @@ from opdev.design.frame import (
     values_of,
 )
 from opdev.design.frame_find import columns, own_stop, sections, table_of, text, topic
-from opdev.design.markdown import Cell, Heading, Table, boxes, line_end, line_start
+from opdev.design.markdown import Cell, Heading, Table, boxes
+from opdev.syntax.fences import line_end, line_start
 
 NO_GAP_LINE = f"{NO_GAP}：上表没有需新实现的项。"
 DEFAULT_SOC = "ascend910b"

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from opdev.syntax.regions import next_ticks
+from opdev.syntax.fences import after_line, fences, line_end, line_start
 
-_TICKS = re.compile(rb"[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?(`{3,}|~{3,})([^\r\n]*)")
 _HEADING = re.compile(rb"[ ]{0,3}(#{1,6})[ \t]+([^\r\n]*)")
 _NUMBER = re.compile(r"[§第]?\s*(\d+(?:\.\d+)*)\b")
 _CHINESE = re.compile(r"第?\s*([一二三四五六七八九])\s*(?:[、.．章节]|$)")
@@ -108,56 +107,20 @@ def stretches(data: bytes, begin: int = 0, cuts: Mapping[int, int] | None = None
     ``cuts`` says where the document goes on inside a fence nobody closed: by the offset the fence's text
     starts at.
     """
-    at = seen = begin
-    while (tick := next_ticks(data, seen)) >= 0:
-        line = line_start(data, tick, begin)
-        seen = _after_line(data, tick)
-        found = _TICKS.match(data, line, seen)
-        if found is None or found.start(1) != tick or (found[1][:1] == b"`" and b"`" in found[2]):
-            continue
-        if at < line:
-            yield at, line
-        at = seen = (cuts or {}).get(seen) or _close(data, seen, found[1])
+    at = begin
+    for fence in fences(data, begin, cuts):
+        if at < fence.line:
+            yield at, fence.line
+        at = fence.after
     if at < len(data):
         yield at, len(data)
-
-
-def _close(data: bytes, at: int, ticks: bytes) -> int:
-    """Where the text goes on behind the fence that ``ticks`` opened."""
-    begin = at
-    while (tick := data.find(ticks, at)) >= 0:
-        line = line_start(data, tick, begin)
-        at = _after_line(data, tick)
-        found = _TICKS.match(data, line, at)
-        if found and found[1].startswith(ticks) and not found[2].strip():
-            return at
-    return len(data)
-
-
-def line_start(data: bytes, offset: int, begin: int = 0) -> int:
-    """Where the line of ``offset`` begins."""
-    newline = data.rfind(b"\n", begin, offset) + 1 or begin
-    return data.rfind(b"\r", newline, offset) + 1 or newline
-
-
-def line_end(data: bytes, offset: int) -> int:
-    """Where the line of ``offset`` ends, its line end left out."""
-    newline = data.find(b"\n", offset)
-    newline = len(data) if newline < 0 else newline
-    carriage = data.find(b"\r", offset, newline)
-    return newline if carriage < 0 else carriage
-
-
-def _after_line(data: bytes, offset: int) -> int:
-    end = line_end(data, offset)
-    return end + (2 if data.startswith(b"\r\n", end) else 1 if end < len(data) else 0)
 
 
 def _lines_with(data: bytes, mark: bytes) -> Iterator[tuple[int, int]]:
     """(start, end with its line end) of the lines that hold ``mark``."""
     at = 0
     while (found := data.find(mark, at)) >= 0:
-        at = _after_line(data, found)
+        at = after_line(data, found)
         yield line_start(data, found), at
 
 
@@ -224,7 +187,7 @@ def _part(text: bytes) -> tuple[tuple[tuple[int, str, str, int, int], ...], tupl
     at = 0
     while dashes := _DASHES.search(text, at):
         start = line_start(text, dashes.start())
-        at = _after_line(text, dashes.end())
+        at = after_line(text, dashes.end())
         head = line_start(text, start - 2 if text[start - 2 : start] == b"\r\n" else start - 1)
         line = text[start : line_end(text, start)]
         if start <= 0 or b"|" not in line or not _DELIMITER.fullmatch(line.strip()):
@@ -235,7 +198,7 @@ def _part(text: bytes) -> tuple[tuple[tuple[int, str, str, int, int], ...], tupl
         while at < len(text) and text.find(b"|", at, line_end(text, at)) >= 0:
             lines.append((at, line_end(text, at)))
             end = at + len(text[at : lines[-1][1]].rstrip())
-            at = _after_line(text, lines[-1][1])
+            at = after_line(text, lines[-1][1])
         found.append((head, end, tuple(lines)))
     return tuple(heads), tuple(found)
 

@@ -9,7 +9,7 @@ from lsprotocol import types
 from opdev.design.document import document_of
 from opdev.design.outline import folds
 from opdev.lsp.designs import is_design
-from opdev.lsp.symbols import fences, headings
+from opdev.lsp.symbols import fenced, headings
 
 if TYPE_CHECKING:
     from opdev.lsp.documents import Document
@@ -35,7 +35,7 @@ def folding(
             last -= 1
         if last > source.line_of(start):
             found.append(types.FoldingRange(source.line_of(start), last, kind=types.FoldingRangeKind.Region))
-    for start, end in fences(source.data):
+    for start, end in fenced(source.data):
         first, last = source.line_of(start), source.line_of(end)
         if last > first:
             found.append(types.FoldingRange(first, last, kind=types.FoldingRangeKind.Region))

@@ -13,6 +13,7 @@ from opdev.design.outline import Entry, outline
 from opdev.lsp.designs import is_design
 from opdev.lsp.documents import typed_range
 from opdev.source import Source, Unit
+from opdev.syntax.fences import fences, line_end
 from opdev.syntax.file import File
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _KINDS = {
 }
 _DEEPER = {"namespace_definition", "class_definition", "class_specifier", "struct_specifier", "function_definition"}
 _HEADING = re.compile(rb"^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.M)
-_FENCE = re.compile(rb"^[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})", re.M)
 
 
 def symbols(
@@ -144,23 +144,19 @@ def _put_below(found: list[types.DocumentSymbol], entries: list[types.DocumentSy
 
 def headings(data: bytes) -> Iterator[tuple[int, int, int, int]]:
     """(level, start of line, start and end of the text) of each heading outside fences."""
-    spans = list(fences(data))
+    spans = list(fenced(data))
     for match in _HEADING.finditer(data):
         if not any(start < match.start() < end for start, end in spans):
             yield len(match[1]), match.start(), match.start(2), match.end(2)
 
 
-def fences(data: bytes) -> Iterator[tuple[int, int]]:
+def fenced(data: bytes) -> Iterator[tuple[int, int]]:
     """Byte ranges of fenced blocks, the lines of the fence included; an open one reaches to the end."""
-    opening: re.Match[bytes] | None = None
-    for match in _FENCE.finditer(data):
-        if opening is None:
-            opening = match
-        elif match[1][:1] == opening[1][:1] and len(match[1]) >= len(opening[1]):
-            yield opening.start(), match.end()
-            opening = None
-    if opening is not None:
-        yield opening.start(), len(data)
+    for fence in fences(data):
+        open_ = fence.stop == fence.after
+        # One that its quotation ends stops with the line before.
+        end = line_end(data, fence.stop if not open_ or fence.stop == len(data) else fence.stop - 1)
+        yield fence.line, end
 
 
 def _flat(found: list[types.DocumentSymbol], uri: str, parent: str | None) -> Iterator[types.SymbolInformation]:

@@ -14,12 +14,9 @@ from dataclasses import dataclass
 from opdev.kinds import Kind, classify
 from opdev.source import Source
 from opdev.syntax.aliases import ALIASES
+from opdev.syntax.fences import fences, past_quotes
 from opdev.syntax.file import File
 
-_FENCE = re.compile(
-    rb"^(?P<prefix>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d+[.)])[ \t]+)*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\r\n]*)\r?$",
-    re.MULTILINE,
-)
 _HEREDOC = re.compile(
     rb"(?<!<)<<(?P<dash>-?)[ \t]*(?:(?P<q>['\"])(?P<quoted>[^'\"\n]+)(?P=q)|\\?(?P<tag>[A-Za-z_][\w.-]*))"
 )
@@ -75,86 +72,19 @@ def embedded(file: File) -> list[File]:
 def _fences(file: File) -> list[File]:
     data = file.data
     found: list[File] = []
-    at = 0
-    while match := _opening(data, at):
-        prefix, ticks = match.group("prefix"), match.group("ticks")
-        if ticks[:1] == b"`" and b"`" in match.group("info"):
-            at = match.end()
-            continue
-        quotes = prefix.count(b">")
-        begin = _next_line(data, match.end())
-        stop, at = _close(data, begin, ticks, quotes)
-        info = match.group("info").decode("utf-8", "replace").strip()
+    for fence in fences(data):
+        prefix, begin, stop = fence.prefix, fence.begin, fence.stop
+        info = fence.info.decode("utf-8", "replace").strip()
         word = _WORD.match(info)
         language = ALIASES.get(word.group().lower()) if word else None
         if language in _SUFFIX and begin < stop:
-            inner, pieces = _strip(data, begin, stop, at, prefix)
+            inner, pieces = _strip(data, begin, stop, fence.after, prefix)
             name = f"{file.path}#{len(found)}"
             region = Region(file, tuple(pieces), _prefix(prefix), info)
             base = classify(f"{file.place.relative or file.path}.{_SUFFIX[language]}", inner, in_operator=True)
             kind = Kind(language, (base.names & _FENCE_KEEPS) | {"docs-fence"})
             found.append(File(Source(name, inner), kind, file.place, region=region))
-        if at >= len(data):
-            break
     return found
-
-
-def next_ticks(data: bytes, at: int) -> int:
-    """Where the next three ticks or tildes stand, -1 without any: what a fence's line has to have."""
-    ticks, tildes = data.find(b"```", at), data.find(b"~~~", at)
-    return min(ticks, tildes) if ticks >= 0 and tildes >= 0 else max(ticks, tildes)
-
-
-def _opening(data: bytes, at: int) -> re.Match[bytes] | None:
-    """The next line from ``at`` that opens a fence; ticks are found by a search, which is what long documents need."""
-    seen = at
-    while True:
-        found = next_ticks(data, seen)
-        if found < 0:
-            return None
-        line = data.rfind(b"\n", 0, found) + 1
-        match = _FENCE.match(data, line) if line >= at else None
-        if match is not None:
-            return match
-        seen = _next_line(data, found)
-
-
-def _close(data: bytes, begin: int, ticks: bytes, quotes: int) -> tuple[int, int]:
-    """Where a fence's text stops, and where the text after the fence goes on.
-
-    A fence in a quoted block ends with the block; one nobody closes at the end of the file.
-    """
-    closing = re.compile(rb"[ \t]*" + re.escape(ticks[:1]) + b"{%d,}[ \t]*\r?$" % len(ticks), re.MULTILINE)
-    at = begin
-    while at < len(data):
-        if not quotes:
-            tick = data.find(ticks, at)
-            if tick < 0:
-                return len(data), len(data)
-            line = data.rfind(b"\n", 0, tick) + 1
-            found = closing.match(data, line)
-            if found:
-                return line, _next_line(data, found.end())
-            at = _next_line(data, tick)
-            continue
-        after = _past_quotes(data, at, quotes)
-        if after is None:
-            return at, at
-        if closing.match(data, after):
-            return at, _next_line(data, after)
-        at = _next_line(data, at)
-    return len(data), len(data)
-
-
-def _past_quotes(data: bytes, at: int, quotes: int) -> int | None:
-    """The offset behind ``quotes`` quote marks at the start of a line; None where they are not."""
-    for _ in range(quotes):
-        while data[at : at + 1] in (b" ", b"\t"):
-            at += 1
-        if data[at : at + 1] != b">":
-            return None
-        at += 1
-    return at
 
 
 _SUFFIX = {"cpp": "cpp", "bash": "sh", "cmake": "cmake", "python": "py", "yaml": "yaml", "markdown": "md"}
@@ -187,13 +117,13 @@ def _strip(data: bytes, begin: int, stop: int, after: int, prefix: bytes) -> tup
     at = begin
     while at < stop:
         end = min(_next_line(data, at), stop)
-        cut = _past_blanks(data, _past_quotes(data, at, quotes) or at, width)
+        cut = _past_blanks(data, past_quotes(data, at, quotes) or at, width)
         pieces.append((inner, cut))
         lines.append(data[cut:end])
         inner += end - cut
         at = end
     if stop < after:
-        pieces.append((inner, _past_blanks(data, _past_quotes(data, stop, quotes) or stop, width)))
+        pieces.append((inner, _past_blanks(data, past_quotes(data, stop, quotes) or stop, width)))
     return b"".join(lines), pieces
 
 
