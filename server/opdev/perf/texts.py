@@ -83,6 +83,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
         "{path}：没有 [PERF] 或 [BASELINE_PERF] 行，也没有 cycle profile 的表：看是不是选错了日志，或程序没有打印",
         "{path}: no [PERF] or [BASELINE_PERF] line and no cycle-profile table: another log was meant, or the program printed none",
     ),
+    "folder": ("{path} 是目录：给出里面的一个日志，或运行编号；看整个算子用 --op {path}", "{path} is a folder: name a log in it, or a run; for a whole operator say --op {path}"),
     "no-log": ("{path}：没有这个日志", "{path}: no such log"),
     "unreadable-log": ("{path} 读不了：{why}", "{path} cannot be read: {why}"),
     "no-frames": ("没有 cycle profile 的表，trace 是空的；设 SHMEM_CYCLE_PROF_PE=0 再运行一次", "there is no cycle-profile table and the trace is empty; run again with SHMEM_CYCLE_PROF_PE=0"),

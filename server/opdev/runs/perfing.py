@@ -98,7 +98,10 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
 def _gather(sources: Sequence[str], op: str | None) -> _Found:
     """What the words name: logs by path, runs by id; without any, the newest of everything the operator measured."""
     logs: list[Log] = []
-    runs = [word for word in sources if not os.path.isfile(word)]
+    folder = next((word for word in sources if os.path.isdir(word)), None)
+    if folder is not None:
+        raise _WrongError("folder", path=folder)
+    runs = [word for word in sources if not os.path.exists(word)]
     for word in sources:
         if word not in runs:
             try:
