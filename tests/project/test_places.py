@@ -11,7 +11,8 @@ DISK = {
     "/home/me/ops/put/docs/design.md", "/home/me/ag/CMakeLists.txt", "/home/me/ag/src/ag_kernel.cpp",
     "/g/ops/ApplyAdamWV2/apply_adam_wv2_impl.py", "/g/ops/ApplyAdamWV2/docs/SPEC.md", "/g/ops/lone/lone_impl.py",
     "/g/ops/rope/src/rope_impl.py", "/g/ops/rope/golden/rope_golden.py", "/g/kept/.orchestrator_state.json",
-    "/home/me/custom/gelu/gelu_impl.py", "/o/include/shmem_api.h", "/o/version.info",
+    "/home/me/custom/gelu/gelu_impl.py", "/c/operators/add/pypto/src/add_impl.py", "/c/operators/add/pypto/DESIGN/DESIGN.md",
+    "/c/operators/relu/pypto/.orchestrator_state.json", "/c/operators/relu/ascendc/src/relu_kernel.asc", "/o/include/shmem_api.h", "/o/version.info",
 }  # fmt: skip
 
 
@@ -39,6 +40,9 @@ DISK = {
         ("/g/ops/lone/lone_impl.py", "custom-ops", None, "lone_impl.py"),
         ("/g/kept/eval/module_interfaces.yaml", "custom-ops", "kept", "eval/module_interfaces.yaml"),
         ("/home/me/custom/gelu/modules/x.py", "custom-ops", "gelu", "modules/x.py"),
+        ("/c/operators/add/pypto/tests/test_add.py", "custom-ops", "add", "tests/test_add.py"),
+        ("/c/operators/relu/pypto/SPEC/SPEC.md", "custom-ops", "relu", "SPEC/SPEC.md"),
+        ("/c/operators/relu/ascendc/src/relu_kernel.asc", "custom-ops", None, "relu_kernel.asc"),
     ],
 )
 def test_places(path, profile, operator, relative):

@@ -20,7 +20,7 @@ from opdev.rules.context import Project
 from opdev.syntax.file import File
 
 FAMILIES = ("pypto", "pypto-pro", "pypto-contract")
-_FOLDERS = ("", "docs/", "SPEC/", "eval/", "src/", "golden/", "tests/")
+_FOLDERS = ("", "docs/", "SPEC/", "DESIGN/", "API_REPORT/", "eval/", "src/", "golden/", "tests/")
 _RULES = Title("rules", "规则没有错误", "no rule finds an error")
 _CLEAN = both("没有错误级别的问题", "nothing of severity error")
 

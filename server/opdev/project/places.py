@@ -28,7 +28,11 @@ _PYPTO_DOCS = (
     "docs/DESIGN.md",
     "docs/API_REPORT.md",
     "SPEC/SPEC.md",
+    "DESIGN/DESIGN.md",
+    "API_REPORT/API_REPORT.md",
 )
+_PART = "pypto"
+"""The folder that an operator with other implementations beside it keeps PyPTO's in: ``add/pypto/src/add_impl.py``."""
 _IN_TREE_AREAS = {"examples", "tests", "src", "include", "docs", "scripts", "tools", "python", "framework", "models"}
 
 
@@ -81,7 +85,7 @@ class Places:
                 return Place("in-tree", None, None, repo)
         root_found = self._operator_root(folder)
         if root_found is not None:
-            return Place("custom-ops", PurePosixPath(root_found).name, root_found, repo)
+            return Place("custom-ops", _named(PurePosixPath(root_found)).name, root_found, repo)
         return Place("custom-ops" if repo is None else "in-tree", None, None, repo)
 
     @staticmethod
@@ -131,7 +135,8 @@ class Places:
             return False
         if self._file(f"{folder}/.orchestrator_state.json"):
             return True
-        names = dict.fromkeys((folder.name, _CAMEL.sub("_", folder.name).lower()))
+        name = _named(folder).name
+        names = dict.fromkeys((name, _CAMEL.sub("_", name).lower()))
         code = sum(self._file(f"{folder}/{part.format(name)}") for name in names for part in _PYPTO_CODE)
         if folder.parent.name == "custom":
             return code > 0 or any(self._file(f"{folder}/{name}") for name in _PYPTO_DOCS)
@@ -142,3 +147,8 @@ class Places:
         if known is None:
             known = self._known[path] = self._is_file(path)
         return known
+
+
+def _named(folder: PurePosixPath) -> PurePosixPath:
+    """The folder that has the operator's name."""
+    return folder.parent if folder.name == _PART and folder.parent.name else folder

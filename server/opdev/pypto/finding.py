@@ -20,7 +20,7 @@ _PRO_DOCS = frozenset(
 _SECOND = frozenset(
     {"KB_SELECTION.json", "DESIGN_BINDINGS.json", "KB_USAGE.json", "module_interfaces.yaml", "PERFORMANCE_CASES.json"}
 )
-_FOLDERS = ("", "docs", "SPEC", "src", "golden", "tests", "modules", "eval")
+_FOLDERS = ("", "docs", "SPEC", "DESIGN", "API_REPORT", "src", "golden", "tests", "modules", "eval")
 _NOT_OPERATORS = frozenset({"modules", "docs", "eval", "src", "tests", "golden", "scripts", "utils", "common", "lib"})
 _NAME_PARTS = ("_golden_cpu.py", "_golden.py", "_impl.py")
 _MOST_NAMES = 2000
