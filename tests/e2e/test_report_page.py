@@ -12,9 +12,14 @@ import pytest
 from needed import package
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "runs"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "rounds"))
 
 from fakes import ANSWERED, BUILDING, PASSING, Fake
 from programs import BASELINE, CASES, MATRIX, SHMEM
+from tuned import made
+
+from opdev.rounds import work
+from opdev.rounds.store import Store
 
 np = package("numpy")
 
@@ -23,6 +28,10 @@ CLIPPED = """() => [...document.querySelectorAll('svg text')].filter(text => {
     const box = text.getBoundingClientRect(), svg = text.ownerSVGElement.getBoundingClientRect();
     return box.width && (box.left < svg.left - 1 || box.right > svg.right + 1 || box.top < svg.top - 3 || box.bottom > svg.bottom + 1);
 }).map(text => text.textContent)"""
+# Tables that go on beyond the page, and texts above bars that run into each other.
+WIDER = """() => [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.slice(0, 80))"""
+TOUCHING = """() => { const boxes = [...document.querySelectorAll('text.above')].map(t => t.getBoundingClientRect());
+    return boxes.flatMap((a, i) => boxes.slice(i + 1).filter(b => a.left < b.right + 2 && b.left < a.right + 2 && a.top < b.bottom - 2 && b.top < a.bottom - 2)).length; }"""
 WORDS = {
     "zh": ("算子报告", "各用例、各 PE 的精度", "总线带宽与消息大小", "链路利用率", "优化轮次", "门禁", "运行记录"),
     "en": ("Operator report", "Precision per case and PE", "Bus bandwidth against message size", "Link utilisation",
@@ -100,6 +109,7 @@ def test_the_page_says_it_all_in_both_languages_and_themes(reported, browser, la
     assert page.locator("line.goal").count() >= 2
     assert page.locator("rect.verdict.fail").count() == 2
     assert page.evaluate(CLIPPED) == []
+    assert page.evaluate(WIDER) == []
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert dark == ("rgb(13, 17, 23)" if theme == "dark" else "rgb(255, 255, 255)")
     width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
@@ -138,4 +148,41 @@ def test_what_the_stand_in_measured_is_marked(reported, browser, tmp_path):
     assert "not measured" in text
     assert "GB/s\nbest bus bandwidth" not in text
     assert page.locator("circle.point.dashed").count() >= 4
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def optimised(tmp_path_factory):
+    """The page of an operator with two rounds, the second of which was taken back."""
+    op = made(tmp_path_factory.mktemp("rounds"))
+    op.go("6")
+    for idea, bus in (("双缓冲 double buffer on the receiving side", 120), ("more blocks", 118)):
+        work.start(Store(str(op.root)), idea, work.Limit())
+        op.source(f"BUS={bus}\n")
+        op.go("6.5")
+        (work.keep if bus == 120 else work.revert)(Store(str(op.root)))
+    done = Fake(op.root).cli("report", "--html", "report.html")
+    assert done.returncode == 0, done.stderr
+    return op.root / "report.html"
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_rounds_are_legible_and_what_was_taken_back_is_not_the_present(optimised, browser, lang):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(optimised.as_uri())
+    page.locator(f"label[for={lang}]").click()
+    text = page.locator("main").inner_text()
+
+    assert page.evaluate(CLIPPED) == page.evaluate(WIDER) == []
+    assert page.evaluate(TOUCHING) == 0
+    assert page.locator("text.above").count() == 5
+    assert {"zh": "超过噪声", "en": "more than the noise"}[lang] in text
+    assert {"zh": "more than the noise", "en": "超过噪声"}[lang] not in text
+    assert "NONE" not in text
+    # Round 1 is what the operator is now; Round 2 stands among the rounds alone.
+    medians = page.locator("table.dense").first.inner_text()
+    best = page.locator("rect.round").nth(1)
+    assert "121" in medians
+    assert "119" not in medians
+    assert best.bounding_box()["height"] > page.locator("rect.round").nth(2).bounding_box()["height"]
     page.close()

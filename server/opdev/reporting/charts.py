@@ -121,10 +121,10 @@ def _curve(curve: Curve, xs: _Logarithmic, ys: _Logarithmic | _Linear) -> list[s
 
 
 def bars(found: Sequence[tuple[str, float, str, str]], unit: str) -> str:
-    """(name, value, text above it, style) as bars from zero."""
+    """(name, value, text above it, style) as bars from zero; a line of the text each, the last next to the bar."""
     if not found:
         return ""
-    top = max(value for _, value, _, _ in found) * 1.15 or 1.0
+    top = max(value for _, value, _, _ in found) * 1.25 or 1.0
     ys = _Linear(0.0, top, _HIGH - _BOTTOM, _TOP + 8)
     step = min((_WIDE - _LEFT - _RIGHT) / len(found), 90)
     out = [f'<svg viewBox="0 0 {_WIDE} {_HIGH}" width="{_WIDE}" height="{_HIGH}" role="img">']
@@ -135,7 +135,8 @@ def bars(found: Sequence[tuple[str, float, str, str]], unit: str) -> str:
     for at, (name, value, text, kind) in enumerate(found):
         x, y = _LEFT + at * step, ys.at(value)
         out.append(f'<rect class="round {kind}" x="{x + step * 0.15:.1f}" y="{y:.1f}" width="{step * 0.7:.1f}" height="{ys.at(0) - y:.1f}"/>')  # fmt: skip
-        out.append(f'<text x="{x + step / 2:.1f}" y="{y - 5:.1f}" text-anchor="middle">{escape(text)}</text>')
+        for up, line in enumerate(reversed(text.split("\n"))):
+            out.append(f'<text class="above" x="{x + step / 2:.1f}" y="{y - 5 - 12 * up:.1f}" text-anchor="middle">{escape(line)}</text>')  # fmt: skip
         out.append(f'<text x="{x + step / 2:.1f}" y="{_HIGH - 20}" text-anchor="middle">{escape(name)}</text>')
     out.append(f'<text x="4" y="10">{escape(unit)}</text>')
     return "".join(out) + "</svg>"

@@ -231,6 +231,6 @@ def _runs(found: Picture) -> list[str]:
         took = f"{one.ended - one.started:.1f} s" if one.ended is not None else "-"
         lines.append(
             f'<tr><td><code>{escape(one.id)}</code></td><td>{escape(one.request)}</td><td class="{kind}">{state}</td><td>{backend}</td>'
-            f'<td>{_time(one.started)}</td><td>{took}</td><td class="text soft">{escape(one.message)}</td></tr>'
+            f'<td>{_time(one.started)}</td><td>{took}</td><td class="text soft">{bilingual(found.said.get(one.id) or Both(one.message, one.message))}</td></tr>'
         )
     return [*out, _table(head, lines)]

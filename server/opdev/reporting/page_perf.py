@@ -192,18 +192,19 @@ def rounds(found: Picture) -> list[str]:
         sim = m is not None and m.simulated
         if bus is not None:
             style = ("reverted " if one.state == "reverted" else "") + ("dashed" if sim else "")
-            drawn.append((f"R{one.number}", bus, f"{bus:.4g}" + (f" ({_signed(row.vs_first)})" if row.vs_first is not None else ""), style))  # fmt: skip
+            drawn.append((f"R{one.number}", bus, (f"{_signed(row.vs_first)}\n" if row.vs_first is not None else "") + f"{bus:.4g}", style))  # fmt: skip
         tag = f' <span class="tag">{bilingual(both("simulated"))}</span>' if sim else ""
         value = f"{bus:.5g}{tag}" if bus is not None else bilingual(both("none"))
         where = f"<code>{escape(row.retest.run)}</code>" if row.retest is not None and row.retest.run else "-"
         lines.append(
             f'<tr><td>{one.number}</td><td class="text">{escape(one.idea) or "-"}</td><td>{bilingual(both(_STATES[one.state]))}</td>'
-            f"<td>{escape(row.correctness.upper())}</td><td>{value}</td><td>{_signed(row.vs_first)}</td><td>{_signed(row.vs_kept)}</td><td>{_share(row.vs_baseline)}</td><td>{where}</td></tr>"
+            f"<td>{row.correctness.upper() if row.correctness in ('pass', 'fail') else '-'}</td><td>{value}</td><td>{_signed(row.vs_first)}</td><td>{_signed(row.vs_kept)}</td><td>{_share(row.vs_baseline)}</td><td>{where}</td></tr>"
         )
     names = ("round", "idea", "state", "correctness")
     head = "".join(f'<th class="{"text" if name == "idea" else ""}">{bilingual(both(name))}</th>' for name in names)
-    head += f"<th>{BUS}</th><th>{bilingual(both('vs-first'))}</th><th>{bilingual(both('vs-kept'))}</th><th>{bilingual(both('of-baseline'))}</th><th>{bilingual(both('run'))}</th>"
-    table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    head += f'<th class="wraps">{BUS.replace("_", "_<wbr>")}</th>'
+    head += f"<th>{bilingual(both('vs-first'))}</th><th>{bilingual(both('vs-kept'))}</th><th>{bilingual(both('of-baseline'))}</th><th>{bilingual(both('run'))}</th>"
+    table = f'<div class="scroll"><table class="dense"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     chart = bars(drawn, "GB/s")
     return [*out, f"<section>{chart}</section>" if chart else "", table]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +23,10 @@ from opdev.rounds.overview import Row, overview
 from opdev.rules.errors import PageError
 from opdev.runs.measured import aim_of, kind_of, latest, of_present
 from opdev.runs.status import Status
-from opdev.runs.store import runs
+from opdev.runs.store import Run, runs
 
 _RUNS = 30
+_TAIL = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +45,19 @@ class Picture:
     gates: Sequence[Gate]
     runs: Sequence[Status]
     """The newest first."""
+    said: Mapping[str, Both]
+    """Why runs ended as they did, by id, in both languages."""
 
 
 def picture(evidence: Evidence) -> Picture:
     """The operator as it is now; its own scripts are not run for it."""
     report, why = _precision(evidence.root)
+    newest = list(reversed(runs(evidence.root)[-_RUNS:]))
     return Picture(
         evidence.name, evidence.root, time.time(), gather(evidence),
         document(latest(evidence.root, kind_of(evidence), of_present(evidence.root)), evidence.name, aim_of(evidence)), report, why,
         _rounds(evidence.root), _gates(evidence),
-        [found for run in reversed(runs(evidence.root)[-_RUNS:]) if (found := run.status) is not None],
+        [found for run in newest if (found := run.status) is not None], {run.id: text for run in newest if (text := _said(run)) is not None},
     )  # fmt: skip
 
 
@@ -66,6 +72,18 @@ def _precision(root: str) -> tuple[Report | None, Both | None]:
         return judge_operator(root), None
     except PrecisionError as error:
         return None, error.text
+
+
+def _said(run: Run) -> Both | None:
+    """What the last event of a run says; None for one that did not end, or is an older opdev's, which wrote one language."""
+    try:
+        with open(run.events, "rb") as stream:
+            stream.seek(max(os.path.getsize(run.events) - _TAIL, 0))
+            lines = stream.read().split(b"\n")
+        last = json.loads(next(line for line in reversed(lines) if line.strip()))
+        return Both(str(last["why"]["zh"]), str(last["why"]["en"])) if last["type"] == "run-ended" else None
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        return None
 
 
 def _rounds(root: str) -> list[Row]:

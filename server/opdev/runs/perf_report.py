@@ -117,7 +117,12 @@ def _step(number: int, idea: str, test: Retest, known: Mapping[str, Run]) -> Ste
     real = test.measured if test.measured is not None and not test.measured.simulated else None
     figures = {} if real is None else {name: v for name in FIGURES if (v := real.value(name)) is not None}
     sources = "" if real is None else _sources(real, known.get(real.run or test.run), real.run or test.run)
-    return StepRow(f"{number}.{test.number}", idea, test.correctness.upper(), figures, sources)
+    return StepRow(f"{number}.{test.number}", idea, _verdict(test.correctness), figures, sources)
+
+
+def _verdict(correctness: str) -> str:
+    """PASS, FAIL, or a dash for what was not tested."""
+    return correctness.upper() if correctness in ("pass", "fail") else "-"
 
 
 def _sources(found: Measured, run: Run | None, name: str) -> str:
@@ -137,7 +142,7 @@ def _round(row: Row, known: Mapping[str, Run]) -> RoundRow:
         idea=one.idea,
         decision=_DECISIONS[one.state],
         reason=one.reason,
-        correctness=row.correctness.upper(),
+        correctness=_verdict(row.correctness),
         bus=real.value(BUS) if real is not None else None,
         e2e_us=real.value("e2e_us") if real is not None else None,
         vs_first=row.vs_first * 100 if row.vs_first is not None else None,
