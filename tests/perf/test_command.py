@@ -121,11 +121,12 @@ def test_frames_become_a_trace(files, capsys):
     assert status == 0
     trace = json.loads((files / "t.json").read_text(encoding="utf-8"))
     slices = [e for e in trace["traceEvents"] if e["ph"] == "X"]
-    assert [(e["tid"], e["name"], e["ts"], e["dur"]) for e in slices] == [
-        (0, "0 copy_in", 0.0, 10.0),
-        (0, "1 remote_put_get", 10.0, 800.0),
-        (1, "1 remote_put_get", 0.0, 1400.0),
-        (1, "40", 1400.0, 0.0),
+    threads = {e["tid"]: e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
+    assert [(threads[e["tid"]], e["name"], e["ts"], e["dur"]) for e in slices] == [
+        ("block 0", "0 copy_in", 0.0, 10.0),
+        ("block 0", "1 remote_put_get", 10.0, 800.0),
+        ("block 1", "1 remote_put_get", 0.0, 1400.0),
+        ("block 1", "40", 1400.0, 0.0),
     ]
     out = run(capsys, "show", "p.log", "--lang", "en")[1]
     assert "1100.000" in out

@@ -18,6 +18,8 @@ COLUMNS = (
     "operator", "backend", "side", "tier", "case", "n_pes", "dtype", "count", "payload_bytes", "bus_factor", "peak_bandwidth_GBps",
     "launch", *TIMES, *MEANS, "api", "run", "log", "lines",
 )  # fmt: skip
+_APART = 10_000
+"""Numbers of a process and its threads; a profile has at most 1024 blocks."""
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """The wide ones too: spreadsheets read them as the others."""
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
@@ -62,22 +64,23 @@ def _safe(cell: Any) -> Any:
 def to_trace(logs: Iterable[Log], operator: str = "") -> dict[str, Any]:
     """Cycle-profile frames as slices: a process a table, a thread a block, frames one behind the other.
 
-    A profile holds means, no moments: the order is that of the frame ids, and the trace says so.
+    A profile holds means, no moments: the order is that of the frame ids, and the trace says so.  No two threads have one
+    number, none has 0 or its process's: Perfetto would put their slices on one track.
     """
     events: list[dict[str, Any]] = []
     process = 0
     for log in logs:
         for line, rows in log.tables:
-            process += 1
+            process += _APART
             mark = " (simulated)" if log.backend == "sim" else ""
             name = f"{operator or 'operator'} {log.run or log.name}:{line}{mark}"
             events.append({"ph": "M", "name": "process_name", "pid": process, "tid": 0, "args": {"name": name}})
             at: dict[int, float] = {}
             for block, frame, cycles, count, avg_us in sorted(rows, key=lambda r: (r[0], r[1])):
-                thread = int(block)
+                thread = process + 1 + int(block)
                 if thread not in at:
                     at[thread] = 0.0
-                    events.append({"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": f"block {thread}"}})  # fmt: skip
+                    events.append({"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": f"block {int(block)}"}})  # fmt: skip
                 long = max(avg_us, 0.0)
                 events.append({
                     "ph": "X", "cat": "frame", "name": f"{int(frame)} {phase_of(int(frame))}".strip(), "pid": process, "tid": thread,
