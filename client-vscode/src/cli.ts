@@ -24,6 +24,16 @@ export async function opdev(server: Server, words: readonly string[], signal?: A
   });
 }
 
+/** The document that `opdev WORDS… --format json` prints; rejects with what opdev said where it printed none. */
+export async function opdevDocument<T>(server: Server, words: readonly string[]): Promise<T> {
+  const ran = await opdev(server, [...words, '--format', 'json']);
+  try {
+    return JSON.parse(ran.out) as T;
+  } catch {
+    throw new Error(ran.output.trim());
+  }
+}
+
 /** The same with a progress that can be cancelled; undefined when it was. */
 export async function opdevWithProgress(server: Server, title: string, words: readonly string[]): Promise<Ran | undefined> {
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };

@@ -7,10 +7,12 @@ import { documentCommands } from './documents/commands';
 import { reportCommands } from './documents/reports';
 import { closeLog } from './log';
 import { newOperatorCommand } from './newOperator/newOperator';
+import { updateCommand } from './newOperator/update';
 import { Store } from './operators/store';
 import { operatorsView } from './operators/tree';
 import { panels } from './panels/panels';
 import { managedFolder, places } from './places';
+import { stateCommand } from './pypto/state';
 import { bundle, home } from './python/managed';
 import { Setup } from './python/setup';
 import { registerRunCommands } from './runs/commands';
@@ -47,9 +49,11 @@ export function activate(context: vscode.ExtensionContext): void {
     registerRunCommands(made, store),
     testExplorer(made, store),
     newOperatorCommand(made, store),
+    updateCommand(made, store),
     documentCommands(made, store),
     reportCommands(context, made, store),
     roundCommands(made, store),
+    stateCommand(made, store),
     clangdOffer(context, store),
     assistantTools(made, store),
     walkthrough(store),

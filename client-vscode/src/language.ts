@@ -8,3 +8,8 @@ export function language(): 'zh' | 'en' {
   }
   return vscode.env.language.startsWith('zh') ? 'zh' : 'en';
 }
+
+/** A text that opdev has in both languages. */
+export function inLanguage(text: { zh: string; en: string }): string {
+  return text[language()];
+}

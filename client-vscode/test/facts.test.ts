@@ -7,6 +7,7 @@ import type { OperatorStatus, RunEvent, RunRecord } from '../src/protocol';
 const STATUS: OperatorStatus = {
   root: 'file:///w/custom-ops/demo',
   name: 'demo',
+  workflow: 'shmem',
   phase: '1',
   row: 3,
   why: 'docs/design.md has <open> places',
@@ -15,10 +16,11 @@ const STATUS: OperatorStatus = {
   complete: false,
   place: null,
   phases: [
-    { id: '0', title: 'intake', state: 'open', why: '', checks: [] },
+    { id: '0', title: 'intake', runs: true, state: 'open', why: '', checks: [] },
     {
       id: '1',
       title: 'design',
+      runs: true,
       state: 'closed',
       why: '',
       checks: [
@@ -32,7 +34,7 @@ const STATUS: OperatorStatus = {
         },
       ],
     },
-    { id: '2', title: 'test scripts', state: 'ahead', why: '', checks: [] },
+    { id: '2', title: 'test scripts', runs: true, state: 'ahead', why: '', checks: [] },
   ],
   running: [],
 };

@@ -8,8 +8,8 @@ import type { Server } from '../src/server/server';
 import { CancellationToken, registered } from './vscode';
 
 const operator = (name: string): OperatorStatus => ({
-  root: `file:///w/custom-ops/${name}`, name, phase: '0', row: 1, why: `${name} has no intake`, next: 'answer', worker: 'person',
-  complete: false, place: null, phases: [{ id: '0', title: 'intake', state: 'closed', why: '', checks: [] }], running: [],
+  root: `file:///w/custom-ops/${name}`, name, workflow: 'shmem', phase: '0', row: 1, why: `${name} has no intake`, next: 'answer', worker: 'person',
+  complete: false, place: null, phases: [{ id: '0', title: 'intake', runs: true, state: 'closed', why: '', checks: [] }], running: [],
 });
 const record: RunRecord = {
   run: 'r1', root: operator('mover').root, operator: 'mover', state: 'failed', request: '3', phase: '3', step: null,

@@ -281,8 +281,15 @@ def test_the_command_line(op, cli):
     assert cli("keep")[0] == 1
     status, out, _ = cli("revert", lang="zh")
     assert (status, "Round 1 已撤回，2 个文件放回" in out) == (0, True)
-    saved = json.loads(cli("--format", "json")[1])["saved"][-1]
-    assert cli("restore", saved)[0] == 0
+    value = json.loads(cli("--format", "json")[1])
+    jsonschema.Draft202012Validator(schema()).validate(value)
+    saved = value["saved"][-1]
+    # Every state that is listed can be put back, the newest first, and says what it is.
+    assert [one["state"] for one in value["states"]] == [saved, "1", "0"]
+    assert value["states"][1]["text"]["en"] == "round 1 (reverted): double buffer"
+    assert value["states"][2]["text"]["zh"] == "Round 0：起点"
+    for one in reversed(value["states"]):
+        assert cli("restore", one["state"])[0] == 0
     assert (op / "src/main.cpp").read_text() == "int 新;\n"
     assert cli("restore", "7")[0] == 1
     assert cli("nonsense")[0] == 2

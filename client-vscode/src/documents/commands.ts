@@ -1,6 +1,8 @@
-// Commands that show: the gate, the environment, rounds.
+// Commands that show: the gate, the environment, rounds, a state file.
 import * as vscode from 'vscode';
 import { opdev } from '../cli';
+import type { Fits } from '../operators/choose';
+import { ofPypto, ofShmem } from '../operators/choose';
 import type { Store } from '../operators/store';
 import type { OperatorStatus, PhaseStatusResult, Place } from '../protocol';
 import type { Server } from '../server/server';
@@ -15,9 +17,10 @@ export function documentCommands(server: Server, store: Store): vscode.Disposabl
     doctor: (root) => said(server, ['doctor', ...of(root)]),
     rounds: (root) => said(server, ['rounds', ...of(root)]),
     roundDiff: (root) => said(server, ['rounds', 'diff', ...of(root)]),
+    state: (root) => said(server, ['state', 'show', ...of(root)]),
   });
-  const about = (kind: string, file: (name: string) => string) => async (named: Named) => {
-    const root = await rootOf(store, named);
+  const about = (kind: string, file: (name: string) => string, fits?: Fits) => async (named: Named) => {
+    const root = await rootOf(store, named, fits);
     if (root) {
       await documents.show(kind, root, file(nameOf(store, root)));
     }
@@ -25,14 +28,16 @@ export function documentCommands(server: Server, store: Store): vscode.Disposabl
   const commands: Record<string, (named: Named) => Promise<unknown>> = {
     'opdev.showGate': about('gate', (name) => `${name} ${vscode.l10n.t('gate')}.md`),
     'opdev.doctor': about('doctor', (name) => `${name} ${vscode.l10n.t('environment')}.txt`),
-    'opdev.rounds.show': about('rounds', (name) => `${name} ${vscode.l10n.t('rounds')}.txt`),
-    'opdev.rounds.diff': about('roundDiff', (name) => `${name} ${vscode.l10n.t('round')}.diff`),
+    'opdev.rounds.show': about('rounds', (name) => `${name} ${vscode.l10n.t('rounds')}.txt`, ofShmem),
+    'opdev.rounds.diff': about('roundDiff', (name) => `${name} ${vscode.l10n.t('round')}.diff`, ofShmem),
+    'opdev.state.show': about('state', (name) => `${name} ${vscode.l10n.t('state')}.txt`, ofPypto),
   };
   return vscode.Disposable.from(
     documents,
     store.onChanged((root) => {
       if (root !== undefined) {
         documents.refresh('gate', root);
+        documents.refresh('state', root);
       }
     }),
     ...Object.entries(commands).map(([name, command]) => vscode.commands.registerCommand(name, command)),

@@ -1,6 +1,7 @@
 // The operator a command is about, and how opdev is told which one it is.
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import type { Fits } from '../operators/choose';
 import { chooseOperator } from '../operators/choose';
 import type { Node } from '../operators/nodes';
 import type { Store } from '../operators/store';
@@ -9,11 +10,11 @@ import type { Store } from '../operators/store';
 export type Named = Node | string | { root: string } | undefined;
 
 /** The operator's root: said by a line of the view, by a lens, or chosen. */
-export async function rootOf(store: Store, named: Named): Promise<string | undefined> {
+export async function rootOf(store: Store, named: Named, fits?: Fits): Promise<string | undefined> {
   if (typeof named === 'string') {
     return named.includes('://') ? named : vscode.Uri.file(named).toString();
   }
-  return named && 'root' in named ? named.root : (await chooseOperator(store))?.root;
+  return named && 'root' in named ? named.root : (await chooseOperator(store, fits))?.root;
 }
 
 /** `--op FOLDER`. */

@@ -3,6 +3,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { opdevWithProgress } from '../cli';
 import { messageOf } from '../log';
+import { ofShmem } from '../operators/choose';
 import type { Store } from '../operators/store';
 import type { Server } from '../server/server';
 import type { Named } from './operator';
@@ -34,7 +35,7 @@ export function reportCommands(context: vscode.ExtensionContext, server: Server,
     pages,
     ...Object.entries(commands).map(([name, command]) =>
       vscode.commands.registerCommand(name, async (named: Named) => {
-        const root = await rootOf(store, named);
+        const root = await rootOf(store, named, ofShmem);
         if (root) {
           await command(root).then(undefined, (error: unknown) => vscode.window.showErrorMessage(messageOf(error)));
         }

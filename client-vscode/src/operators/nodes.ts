@@ -16,7 +16,7 @@ export class OperatorNode extends vscode.TreeItem {
   constructor(readonly status: OperatorStatus) {
     super(status.name, vscode.TreeItemCollapsibleState.Collapsed);
     this.id = status.root;
-    this.contextValue = status.running.length ? 'operator.running' : 'operator';
+    this.contextValue = kindOf(status) + (status.running.length ? '.running' : '');
     const live = status.running[0];
     this.description = live ? runText(live.text, live.percent) : status.next;
     this.tooltip = new vscode.MarkdownString(`**${status.name}**\n\n${status.why}\n\n${status.next}`);
@@ -44,11 +44,16 @@ export class PhaseNode extends vscode.TreeItem {
         : vscode.TreeItemCollapsibleState.None,
     );
     this.id = `${root}#${phase.id}`;
-    this.contextValue = running ? 'phase.running' : 'phase';
+    this.contextValue = (phase.runs ? 'phase' : 'stage') + (running ? '.running' : '');
     this.description = phase.why;
     this.tooltip = phase.why;
     this.iconPath = running ? underway() : phaseIcon(phase, current);
   }
+}
+
+/** What the menus of its line are for. */
+function kindOf(status: OperatorStatus): string {
+  return status.workflow === 'shmem' ? 'operator' : status.phases.some((phase) => phase.runs) ? 'stages.verify' : 'stages';
 }
 
 function phaseIcon(phase: PhaseState, current: boolean): vscode.ThemeIcon {

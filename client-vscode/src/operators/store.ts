@@ -9,6 +9,8 @@ import type { Part, Server } from '../server/server';
 const TELLING = new Set(['run-started', 'phase-started', 'phase-ended', 'run-ended', 'step-ended']);
 const HISTORY = 20;
 const SOON_MS = 150;
+/** Until a command goes on with the operators that are known. */
+const PATIENCE_MS = 30_000;
 
 export interface Failure {
   readonly root: string;
@@ -25,6 +27,8 @@ export class Store implements vscode.Disposable {
   failed: readonly Failure[] = [];
   /** Whether the server has answered at least once. */
   known = false;
+  /** Whether it has looked through all of the workspace. */
+  private complete = false;
   /** Fired with an operator's root, or with nothing when the list is another. */
   readonly onChanged = this.changed.event;
   /** The events of all runs, as they come. */
@@ -65,6 +69,7 @@ export class Store implements vscode.Disposable {
       }
       this.failed = result.failed;
       this.known = true;
+      this.complete = result.complete;
       await vscode.commands.executeCommand('setContext', 'opdev.known', true);
       this.changed.fire(undefined);
       if (!result.complete) {
@@ -73,6 +78,22 @@ export class Store implements vscode.Disposable {
     } catch (error) {
       log().warn(`opdev/phaseStatus: ${messageOf(error)}`);
     }
+  }
+
+  /** When all operators are known; at once where no server will tell of them, and after a while in any case. */
+  async settled(): Promise<void> {
+    const waiting = (): boolean => !this.complete && ['starting', 'running'].includes(this.server.health.kind);
+    if (!waiting()) {
+      return;
+    }
+    const heard: vscode.Disposable[] = [];
+    await new Promise<void>((resolve) => {
+      const look = (): void => (waiting() ? undefined : resolve());
+      heard.push(this.onChanged(look), this.server.onChanged(look));
+      const late = setTimeout(resolve, PATIENCE_MS);
+      heard.push(new vscode.Disposable(() => clearTimeout(late)));
+    });
+    vscode.Disposable.from(...heard).dispose();
   }
 
   /** The last runs of an operator, the newest first. */

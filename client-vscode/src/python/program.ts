@@ -6,6 +6,8 @@ export interface Ran {
   readonly status: number | null;
   /** Both streams as they came, the end of them where that is very much. */
   readonly output: string;
+  /** Standard output alone, for whoever reads a document; its end where it is beyond all bounds. */
+  readonly out: string;
 }
 
 export interface Options {
@@ -15,6 +17,7 @@ export interface Options {
 }
 
 const MOST = 100_000;
+const MOST_OUT = 8_000_000;
 
 /** Never rejects but for an abort: then with the signal's reason, when the program has ended. */
 export function program(file: string, words: readonly string[], options: Options): Promise<Ran> {
@@ -27,6 +30,7 @@ export function program(file: string, words: readonly string[], options: Options
     const group = process.platform !== 'win32';
     const child = spawn(file, words, { cwd, env, detached: group, windowsHide: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
+    let out = '';
     const hear = (text: string): void => {
       output = (output + text).slice(-MOST);
     };
@@ -53,8 +57,11 @@ export function program(file: string, words: readonly string[], options: Options
       // A character may come in two pieces.
       stream.setEncoding('utf8').on('data', hear);
     }
-    child.on('error', (error) => end({ status: null, output: output + error.message }));
-    child.on('close', (status) => end({ status, output }));
+    child.stdout.on('data', (text: string) => {
+      out = (out + text).slice(-MOST_OUT);
+    });
+    child.on('error', (error) => end({ status: null, output: output + error.message, out }));
+    child.on('close', (status) => end({ status, output, out }));
     signal.addEventListener('abort', stop);
   });
 }

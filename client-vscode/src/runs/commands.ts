@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import { setUpClangd } from '../clangd';
 import { messageOf } from '../log';
 import type { Node } from '../operators/nodes';
-import { chooseOperator } from '../operators/choose';
+import type { Fits } from '../operators/choose';
+import { chooseOperator, ofShmem, verifiable } from '../operators/choose';
 import { OperatorNode, PhaseNode, RunNode } from '../operators/nodes';
 import type { Store } from '../operators/store';
 import { intake } from '../intake/intake';
@@ -18,7 +19,8 @@ export const PHASES = ['0', '1', '2', '3', '4', '5', '5.5', '6', '6.5', 'regress
 export function registerRunCommands(host: Server, store: Store): vscode.Disposable {
   const commands: Record<string, (node?: Node) => Promise<unknown>> = {
     'opdev.run': (node) => run(store, node),
-    'opdev.runAll': (node) => withOperator(store, node, (root) => start({ root, phase: 'all' })),
+    'opdev.runAll': (node) => withOperator(store, node, (root) => start({ root, phase: 'all' }), ofShmem),
+    'opdev.verify': (node) => withOperator(store, node, (root) => start({ root, phase: 'verify' }), verifiable),
     'opdev.stop': (node) =>
       withOperator(store, node, (root) =>
         server('opdev.stopRun', node instanceof RunNode ? { root, run: node.record.run } : { root }),
@@ -29,8 +31,8 @@ export function registerRunCommands(host: Server, store: Store): vscode.Disposab
       ),
     'opdev.showRunLog': (node) => showLog(store, node),
     'opdev.refresh': () => store.refresh(),
-    'opdev.answerIntake': (node) => withOperator(store, node, (root) => intake(host, { root })),
-    'opdev.writeClangd': (node) => withOperator(store, node, (root) => setUpClangd(root)),
+    'opdev.answerIntake': (node) => withOperator(store, node, (root) => intake(host, { root }), ofShmem),
+    'opdev.writeClangd': (node) => withOperator(store, node, (root) => setUpClangd(root), ofShmem),
   };
   return vscode.Disposable.from(
     // What the server's lenses call; its own command would take all answers at once.
@@ -38,7 +40,7 @@ export function registerRunCommands(host: Server, store: Store): vscode.Disposab
     ...Object.entries(commands).map(([name, command]) => vscode.commands.registerCommand(name, command)),
     ...PHASES.map((phase) =>
       vscode.commands.registerCommand(`opdev.phase.${phase.replace('.', '_')}`, (node?: Node) =>
-        withOperator(store, node, (root) => start({ root, phase })),
+        withOperator(store, node, (root) => start({ root, phase }), ofShmem),
       ),
     ),
   );
@@ -49,9 +51,10 @@ async function run(store: Store, node?: Node): Promise<void> {
     await start({ root: node.root, phase: node.phase.id });
     return;
   }
+  const runs: Fits = (one) => one.phases.some((phase) => phase.runs);
   await withOperator(store, node, async (root) => {
     const status = store.operator(root);
-    const items = (status?.phases ?? []).map((phase) => ({
+    const items = (status?.phases ?? []).filter((phase) => phase.runs).map((phase) => ({
       label: phase.title,
       description: phase.id === status?.phase ? vscode.l10n.t('where the operator is') : '',
       detail: phase.why,
@@ -61,7 +64,7 @@ async function run(store: Store, node?: Node): Promise<void> {
     if (chosen) {
       await start({ root, phase: chosen.phase });
     }
-  });
+  }, runs);
 }
 
 async function start(asked: Arguments): Promise<void> {
@@ -82,8 +85,9 @@ async function withOperator(
   store: Store,
   node: Node | undefined,
   act: (root: string) => Promise<unknown>,
+  fits?: Fits,
 ): Promise<void> {
-  const root = node && 'root' in node ? node.root : (await chooseOperator(store))?.root;
+  const root = node && 'root' in node ? node.root : (await chooseOperator(store, fits))?.root;
   if (root) {
     await act(root);
   }

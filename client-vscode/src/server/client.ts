@@ -6,10 +6,11 @@ import type {
   DiagnosticCollectionProvider,
   ErrorHandlerResult,
   LanguageClientOptions,
+  MessageSignature,
   ServerOptions,
   StaticFeature,
 } from 'vscode-languageclient/node';
-import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn } from 'vscode-languageclient/node';
+import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
 import { log } from '../log';
 import { initializationOptions } from './options';
 
@@ -39,6 +40,15 @@ class Experimental implements StaticFeature {
 
   clear(): void {
     // Nothing is kept.
+  }
+}
+
+/** Once the server is being stopped, or is gone, what the editor still asked for has no answer: that is no failure. */
+class Client extends LanguageClient {
+  override handleFailedRequest<T, E extends Error>(
+    type: MessageSignature, token: vscode.CancellationToken | undefined, error: E, otherwise: T, tell?: boolean, cancels?: boolean,
+  ): T {
+    return this.state === State.Stopped ? otherwise : super.handleFailedRequest(type, token, error, otherwise, tell, cancels);
   }
 }
 
@@ -85,7 +95,7 @@ export function makeClient(
       },
     },
   };
-  const client = new LanguageClient('opdev', 'opdev', start, options);
+  const client = new Client('opdev', 'opdev', start, options);
   client.registerFeature(new Experimental(known));
   return client;
 }

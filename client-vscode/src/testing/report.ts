@@ -1,5 +1,6 @@
 // A run told to the test view: verdicts, expected and actual, output; the server says what they are.
 import * as vscode from 'vscode';
+import { inLanguage } from '../language';
 import { log, messageOf } from '../log';
 import type { RunEventParams } from '../protocol';
 import type { Server } from '../server/server';
@@ -65,7 +66,7 @@ export class Report {
         break;
       case 'why':
         for (const item of this.failed) {
-          this.test.failed(item, this.message(item, said(news.text)));
+          this.test.failed(item, this.message(item, inLanguage(news.text)));
         }
         break;
       case 'over':
@@ -73,7 +74,7 @@ export class Report {
           if (news.state === 'stopped') {
             this.test.skipped(item);
           } else {
-            const why = news.text ? said(news.text) : vscode.l10n.t('The run ended without a verdict on this case.');
+            const why = news.text ? inLanguage(news.text) : vscode.l10n.t('The run ended without a verdict on this case.');
             this.test.errored(item, this.message(item, why));
           }
         }
@@ -122,8 +123,4 @@ export class Report {
     }
     return message;
   }
-}
-
-function said(text: { zh: string; en: string }): string {
-  return vscode.env.language.startsWith('zh') ? text.zh : text.en;
 }

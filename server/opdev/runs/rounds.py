@@ -134,6 +134,7 @@ def _list(place: _Place, args: argparse.Namespace) -> int:
         value = {
             "operator": place.evidence.name, "root": place.root, "open": ledger.open.number if ledger.open else None,
             "limit": limit.rounds, "limit_by": limit.by, "interrupted": interrupted(place.root), "saved": saved,
+            "states": rounds_show.states(rows, saved, place.store.has),
             "rounds": [overview.row_data(row) for row in rows],
         }  # fmt: skip
         sys.stdout.write(json.dumps(value, indent=1) + "\n")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
+from typing import Any
 
 from opdev.columns import grid
-from opdev.rounds.ledger import Ledger
+from opdev.rounds.ledger import Ledger, Retest
 from opdev.rounds.measured import BUS, Measured
 from opdev.rounds.overview import Row
 from opdev.rounds.texts import say as word
@@ -16,6 +18,7 @@ from opdev.rules.model import Lang
 from opdev.runs.rounds_texts import say
 
 _MOST_FILES, _MOST_SAVED, _WIDEST = 6, 3, 40
+LANGS: tuple[Lang, ...] = ("zh", "en")
 _SIGNS = {"added": "+", "removed": "-", "modified": "", "mode": "±"}
 
 
@@ -39,6 +42,51 @@ def table(rows: Sequence[Row], ledger: Ledger, limit: Limit, saved: Sequence[str
     if saved:
         out.append(say("saved", lang, names="  ".join(saved[-_MOST_SAVED:])))
     return "\n".join(out) + "\n"
+
+
+def states(rows: Sequence[Row], saved: Sequence[str], has: Callable[[str], bool]) -> list[dict[str, Any]]:
+    """What `opdev rounds restore` can put back, the newest first: its word, and what it is in both languages.
+
+    ``has`` tells whether a snapshot is there.
+    """
+    found = [(name, {lang: say("state-saved", lang, time=_moment(name)) for lang in LANGS}) for name in reversed(saved)]
+    for row in reversed(rows):
+        one = row.round
+        found += [
+            (
+                step,
+                {
+                    lang: say("state-step", lang, number=one.number, step=step, result=_result(test, lang))
+                    for lang in LANGS
+                },
+            )
+            for test in reversed(one.retests)
+            if has(f"{one.number}/step-{test.number}") and (step := f"{one.number}.{test.number}")
+        ]
+        if has(f"{one.number}/end"):
+            key = "state-round" if one.number else "state-base"
+            texts = {
+                lang: say(
+                    key, lang, number=one.number, state=word(f"state-{one.state}", lang), idea=shown(one.idea) or "—"
+                )
+                for lang in LANGS
+            }
+            found.append((str(one.number), texts))
+    return [{"state": name, "text": text} for name, text in found]
+
+
+def _result(test: Retest, lang: Lang) -> str:
+    figure = _figure(test.measured, BUS, lang)
+    return word(f"correct-{test.correctness}", lang) + (f", {figure} GB/s" if figure != "—" else "")
+
+
+def _moment(name: str) -> str:
+    """When a state was kept, in this machine's time; its name where that says no time."""
+    try:
+        taken = datetime.strptime("-".join(name.split("-")[1:3]), "%Y%m%d-%H%M%S").replace(tzinfo=timezone.utc)
+    except ValueError:
+        return name
+    return taken.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _cells(row: Row, lang: Lang) -> list[str]:

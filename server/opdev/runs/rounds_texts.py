@@ -39,6 +39,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "limit": ("已做 {done} 轮，上限 {limit} 轮", "rounds done: {done} of {limit}"),
     "limit-asked": ("已做 {done} 轮，用户要求到 {limit} 轮", "rounds done: {done}, of {limit} the user asked for"),
     "saved": ("恢复前的状态：{names}", "from before restores: {names}"),
+    "state-round": ("Round {number}（{state}）：{idea}", "round {number} ({state}): {idea}"),
+    "state-base": ("Round 0：起点", "round 0: the starting point"),
+    "state-step": ("Round {number} 的复测 {step}：{result}", "retest {step} of round {number}: {result}"),
+    "state-saved": ("{time} 放回别的状态之前", "before another state was put back, {time}"),
     "changed": ("  {number}: {files}", "  {number}: {files}"),
     "more": ("等 {count} 个", "and {count} more"),
 }  # fmt: skip

@@ -268,6 +268,21 @@ def test_environment_gate_rounds_reports_clangd_and_an_assistant(
     yes(bench, "Take the round back")
     bench.notification("round 2 is taken back").wait_for()
     assert demo.kernel.read_text() == f"{before}// wider\n"
+    # What was taken back is put back, and then the round that was kept.
+    bench.answer("round 2 is taken back", "Put something back")
+    bench.page.locator(".quick-input-widget .monaco-list-row", has_text="round 1 (kept): - wider tiles").wait_for()
+    bench.picture("round-states")
+    bench.choose("before another state was put back")
+    bench.page.locator(".monaco-dialog-box").wait_for()
+    bench.picture("round-restore-asked")
+    yes(bench, "Put it back")
+    bench.notification("the state of before-").wait_for()
+    assert demo.kernel.read_text() == f"{before}// narrower\n"
+    act(bench, operator, "Put a state back")
+    bench.choose("round 1 (kept)")
+    yes(bench, "Put it back")
+    bench.notification("the state of 1 is back").wait_for()
+    assert demo.kernel.read_text() == f"{before}// wider\n"
     bench.palette("opdev: Show optimisation rounds")
     bench.page.locator(".tab.active", has_text="demo rounds.txt").wait_for()
     bench.line("kept").first.wait_for()
