@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
 import pytest
 
 ENDPOINT = "hardcoded-endpoint"
@@ -257,3 +261,15 @@ def test_a_workspace_with_a_loop_of_links_and_a_heap_of_ignored_files_is_walked_
 
     shown = {m["params"]["uri"] for m in client.received if m.get("method") == "textDocument/publishDiagnostics"}
     assert shown == {run_sh.as_uri()}
+
+
+def test_what_the_server_says_itself_leads_to_a_page_too(start, work):
+    (work / "opdev.toml").write_text("select = 3\n", encoding="utf-8")
+    client = start()
+    client.initialize(work, capabilities={"textDocument": {"publishDiagnostics": {"codeDescriptionSupport": True}}})
+
+    (found,) = client.diagnostics((work / "opdev.toml").as_uri(), len)
+
+    assert found["code"] == "unusable-config"
+    page = Path(url2pathname(urlsplit(found["codeDescription"]["href"]).path))
+    assert page.read_text(encoding="utf-8").startswith("---\nid: OP906\n")

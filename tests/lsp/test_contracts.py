@@ -15,7 +15,13 @@ SNIPPETS = {
     },
     "workspace": {"workspaceEdit": {"documentChanges": True}},
 }
-RULES = ["invalid-kb-selection", "invalid-design-bindings", "invalid-machine-contract", "invalid-pypto-state"]
+RULES = [
+    "invalid-kb-selection",
+    "invalid-design-bindings",
+    "invalid-machine-contract",
+    "invalid-pypto-state",
+    "invalid-performance-cases",
+]
 
 
 @pytest.fixture
@@ -105,6 +111,26 @@ def test_a_misspelt_value_is_mended(server):
 
     assert json.loads(after)["stage_status"] == {"1": "in_progress"}
     assert "in_progress" in title
+
+
+def test_performance_cases_are_completed_explained_and_mended(server):
+    client, root = server
+    (root / "test_demo.py").write_text(
+        "import pypto_pro.language as pl\n\n\ndef test_tail():\n    pass\n", encoding="utf-8"
+    )
+    where, at = opened(server, "PERFORMANCE_CASES.json", '{"cases": [{"id": "😀", "test_function": "te‸"}]}')
+    place = {"textDocument": {"uri": where}, "position": at}
+
+    found = client.request("textDocument/completion", place)
+    assert [i["label"] for i in found["items"]] == ["test_tail"]
+    hover = client.request("textDocument/hover", {**place, "position": {"line": 0, "character": at["character"] - 8}})
+    assert "测试函数" in hover["contents"]["value"]
+    client.close(where)
+
+    text = '{"schema_version": 1, "cases": [{"id": "a", "shape": [1, 32], "dtype": "fp16"}],\n "optimization_target": {"case_ids": ["a"], "selection_mode": "single_p0"}}'
+    after, title = mended(server, "PERFORMANCE_CASES.json", text, "[1, 32]")
+    assert json.loads(after)["cases"][0]["shape"] == "[1,32]"
+    assert "[1,32]" in title
 
 
 def test_missing_keys_are_inserted(server):
