@@ -1,4 +1,4 @@
-"""Puts ``tensors`` within reach of the tests here, and writes pairs of files."""
+"""Puts ``tensors`` within reach of the tests here, writes pairs of files, and finds a Python that has torch."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "pyptosim"))
 
+from scaled import wheels
 from tensors import encode
+
+
+@pytest.fixture(scope="session")
+def torch_python():
+    """The Python that PyPTO is simulated with: opdev itself never imports torch, and neither do its tests."""
+    return wheels()
 
 
 @pytest.fixture

@@ -318,26 +318,35 @@ def test_pt_without_torch_is_told(run, files):
     assert "--torch-python" in out
 
 
-def test_pt_with_torch(run, files):
-    torch = pytest.importorskip("torch")
-    golden = {"y": torch.randn(5, 6), "n": torch.arange(4), "none": None, "b": torch.ones(3, 2, dtype=torch.bfloat16).T}
-    output = {name: None if t is None else t.clone() for name, t in golden.items()}
-    torch.save(golden, "golden.pt")
-    torch.save(output, "out.pt")
-    arguments = ("--golden", "golden.pt", "--output", "out.pt", "--standard", "pypto", "--format", "json")
-    status, out, _ = run(*arguments)
+SAVED = """
+import torch
+golden = {"y": torch.randn(5, 6), "n": torch.arange(4), "none": None, "b": torch.ones(3, 2, dtype=torch.bfloat16).T}
+output = {name: None if t is None else t.clone() for name, t in golden.items()}
+torch.save(golden, "golden.pt")
+torch.save(output, "same.pt")
+output["n"][2] = 9
+output["none"] = torch.ones(1)
+torch.save(output, "other.pt")
+torch.save([golden["y"]], "fewer.pt")
+"""
+
+
+def test_pt_with_torch(run, files, torch_python):
+    subprocess.run([torch_python, "-c", SAVED], cwd=files, check=True)
+
+    def judged(output):
+        words = ("--golden", "golden.pt", "--output", output, "--standard", "pypto", "--format", "json")
+        return run(*words, "--torch-python", torch_python)
+
+    status, out, _ = judged("same.pt")
     assert status == 0
     assert [(r["name"], r["dtype"], r["shape"]) for r in json.loads(out)["results"]] == [
-        ("out.pt[y]", "float32", [5, 6]), ("out.pt[n]", "int64", [4]), ("out.pt[b]", "bfloat16", [2, 3]),
+        ("same.pt[y]", "float32", [5, 6]), ("same.pt[n]", "int64", [4]), ("same.pt[b]", "bfloat16", [2, 3]),
     ]  # fmt: skip
-    output["n"][2] = 9
-    output["none"] = torch.ones(1)
-    torch.save(output, "out.pt")
-    status, out, _ = run(*arguments)
+    status, out, _ = judged("other.pt")
     assert status == 1
     assert [r["verdict"] for r in json.loads(out)["results"]] == ["pass", "fail", "fail", "pass"]
-    torch.save([golden["y"]], "out.pt")
-    assert run(*arguments)[0] == 1
+    assert judged("fewer.pt")[0] == 1
 
 
 def test_help_in_both_languages(run):

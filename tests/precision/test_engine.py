@@ -211,28 +211,46 @@ def test_heat_and_tiles_say_where(tmp_path):
     assert sum(map(sum, result.heat.mismatches)) == 5
 
 
-def test_torch_says_the_same(tmp_path):
-    torch = pytest.importorskip("torch")
-    generator = torch.Generator().manual_seed(7)
-    for name, dtype in (("float16", torch.float16), ("bfloat16", torch.bfloat16), ("float32", torch.float32)):
-        limits = standards.pypto(name)
-        for scale in (0.1, 1.0, 3.0):
-            golden = torch.randn(4096, generator=generator).to(dtype)
-            output = (golden.float() + scale * limits.atol * torch.randn(4096, generator=generator)).to(dtype)
-            bits = torch.int32 if dtype is torch.float32 else torch.int16
-            output.view(bits).numpy().tofile(tmp_path / "a.bin")
-            golden.view(bits).numpy().tofile(tmp_path / "g.bin")
-            pair = Pair("out", str(tmp_path / "a.bin"), str(tmp_path / "g.bin"))
-            result = judge_pairs([pair], Ask(standard="pypto", dtype=name)).results[0]
-            close = torch.isclose(output.double(), golden.double(), rtol=limits.rtol, atol=limits.atol)
+TORCH = """
+import json, sys
+import torch
+generator = torch.Generator().manual_seed(7)
+said = []
+for at, (dtype, rtol, atol, scale) in enumerate(json.loads(sys.argv[1])):
+    kind = getattr(torch, dtype)
+    golden = torch.randn(4096, generator=generator).to(kind)
+    output = (golden.float() + scale * atol * torch.randn(4096, generator=generator)).to(kind)
+    for name, tensor in (("a", output), ("g", golden)):
+        tensor.view(torch.int32 if kind is torch.float32 else torch.int16).numpy().tofile(f"{name}{at}.bin")
+    a, g = output.double(), golden.double()
+    try:
+        torch.testing.assert_close(a, g, rtol=rtol, atol=atol)
+        close = True
+    except AssertionError:
+        close = False
+    said.append([int(torch.isclose(a, g, rtol=rtol, atol=atol).sum()), float((a - g).abs().max()), close])
+print(json.dumps(said))
+"""
 
-            assert result.metrics.within == int(close.sum())
-            assert result.metrics.max_abs == float((output.double() - golden.double()).abs().max())
-            if result.mismatch_count == 0:
-                torch.testing.assert_close(output.double(), golden.double(), rtol=limits.rtol, atol=limits.atol)
-            else:
-                with pytest.raises(AssertionError):
-                    torch.testing.assert_close(output.double(), golden.double(), rtol=limits.rtol, atol=limits.atol)
+
+def test_torch_says_the_same(tmp_path, torch_python):
+    asked = [
+        (dtype, limits.rtol, limits.atol, scale)
+        for dtype in ("float16", "bfloat16", "float32")
+        for limits in [standards.pypto(dtype)]
+        for scale in (0.1, 1.0, 3.0)
+    ]
+    done = subprocess.run(
+        [torch_python, "-c", TORCH, json.dumps(asked)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    for at, ((dtype, *_), (within, largest, close)) in enumerate(zip(asked, json.loads(done.stdout), strict=True)):
+        pair = Pair("out", str(tmp_path / f"a{at}.bin"), str(tmp_path / f"g{at}.bin"))
+        result = judge_pairs([pair], Ask(standard="pypto", dtype=dtype)).results[0]
+
+        assert result.metrics.within == within
+        assert result.metrics.max_abs == largest
+        assert (result.mismatch_count == 0) == close
+    assert {close for _, _, close in json.loads(done.stdout)} == {True, False}
 
 
 def test_a_file_cut_short_while_it_is_read(tmp_path):
