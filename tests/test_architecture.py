@@ -98,6 +98,7 @@ LAYERS = {
     },
     "reporting": CORE | {"commandline", "facts", "phases", "runs", "perf", "precision", "rounds", "atomic", "blocks"},
     "cli": {
+        "commandline",
         "workflow",
         "lint",
         "lsp",

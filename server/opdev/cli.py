@@ -3,15 +3,56 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 import opdev
 
+_LANGS = ("auto", "zh", "en")
+_COMMANDS = {
+    "new": ("用模板写出一个能用的新算子", "write a new operator from templates"),
+    "intake": ("开始之前的五个问题", "ask the five questions an operator starts with"),
+    "status": ("算子做到哪一步、接着做什么", "where an operator stands, and what comes next"),
+    "gate": ("某个阶段为什么过不去、怎样才能过", "what keeps a phase of an operator closed, and what opens it"),
+    "run": ("运行一个阶段，或全部阶段", "run a phase, or all of them"),
+    "runs": ("以往的运行", "the runs there were"),
+    "show": ("重看一次运行", "a run again"),
+    "tail": ("跟踪一次运行", "follow a run"),
+    "stop": ("停止一次运行", "end a run"),
+    "doctor": ("环境里有什么、缺什么", "what the environment has, and what it lacks"),
+    "lint": ("同 opdev-lint", "same as opdev-lint"),
+    "precision": ("按精度标准判断输出", "judge outputs by a precision standard"),
+    "perf": ("测量结果：查看、比较、写报告", "measurements: show, compare, report"),
+    "report": ("由运行记录写出算子的文档和一个网页", "the operator's documents and one HTML page, from run records"),
+    "rounds": ("优化轮次：列出、开始、保留、撤回、恢复、比较", "the optimisation rounds: list, start, keep, revert, restore, diff"),
+    "sim": ("在 CPU 模拟环境里编译和运行算子", "build and run operators on the CPU stand-in"),
+    "clangd": ("让 clangd 看懂算子，有没有 CANN 都行", "let clangd understand an operator, with or without CANN"),
+    "update": ("把新版模板合并进算子", "merge newer templates into an operator"),
+    "state": ("PyPTO 算子的状态文件：查看、推进", "a PyPTO operator's state file: look at it, move it on"),
+    "hook": ("回答代理的钩子：post-edit、pre-commit、stop", "what an agent's editor asks: post-edit, pre-commit, stop"),
+    "lsp": ("同 opdev-lsp", "same as opdev-lsp"),
+}  # fmt: skip
+_TEXTS = {
+    "zh": {
+        "what": "昇腾 NPU 算子的编辑器后端与 CI 检查工具。",
+        "more": "opdev 命令 --help 说明一个命令；语言跟随系统，或用 --lang、OPDEV_LANG 指定。",
+        "lang": "输出语言",
+    },
+    "en": {
+        "what": "Editor backend and CI linter for Ascend NPU operators.",
+        "more": "`opdev COMMAND --help` tells of one. The language follows the locale, --lang or OPDEV_LANG.",
+        "lang": "the language of the output",
+    },
+}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; the exit status is 0, 1 (findings or failures), 2 (usage) or 3 (internal)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["--lang"] and arguments[1:2] and arguments[1] in _LANGS:
+        os.environ["OPDEV_LANG"] = arguments[1]
+        del arguments[:2]
     if arguments[:1] == ["lint"]:
         if any(word.startswith(("--op-dir", "--hook", "--check-")) for word in arguments):
             from opdev.workflow.hookcli import gate, is_ours
@@ -77,35 +118,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.scaffold.cli import main as scaffold
 
         return scaffold(arguments[0], arguments[1:])
+    from opdev.commandline import begin
     from opdev.lint import rulecmd
 
-    parser = argparse.ArgumentParser(prog="opdev", description="Editor backend and CI linter for Ascend NPU operators.")
+    lang = begin(arguments)
+    said = _TEXTS[lang]
+    parser = argparse.ArgumentParser(prog="opdev", description=said["what"], epilog=said["more"])
     parser.add_argument("--version", action="version", version=f"opdev {opdev.__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("lint", help="same as opdev-lint", add_help=False)
-    commands.add_parser("lsp", help="same as opdev-lsp", add_help=False)
-    commands.add_parser("gate", help="what keeps a phase of an operator closed, and what opens it", add_help=False)
-    commands.add_parser("status", help="where an operator stands, and what comes next", add_help=False)
-    commands.add_parser("hook", help="what an agent's editor asks: post-edit, pre-commit, stop", add_help=False)
-    commands.add_parser("state", help="a PyPTO operator's state file: look at it, move it on", add_help=False)
-    commands.add_parser("intake", help="ask the five questions an operator starts with", add_help=False)
-    commands.add_parser("run", help="run a phase, or all of them", add_help=False)
-    commands.add_parser("runs", help="the runs there were", add_help=False)
-    commands.add_parser("show", help="a run again", add_help=False)
-    commands.add_parser("tail", help="follow a run", add_help=False)
-    commands.add_parser("stop", help="end a run", add_help=False)
-    commands.add_parser("precision", help="judge outputs by a precision standard", add_help=False)
-    commands.add_parser("perf", help="measurements: show, compare, report", add_help=False)
-    commands.add_parser("report", help="the operator's documents and one HTML page, from run records", add_help=False)
-    commands.add_parser(
-        "rounds", help="the optimisation rounds: list, start, keep, revert, restore, diff", add_help=False
-    )
-    commands.add_parser("doctor", help="what the environment has, and what it lacks", add_help=False)
-    commands.add_parser("sim", help="build and run operators on the CPU stand-in", add_help=False)
-    commands.add_parser("clangd", help="let clangd understand an operator, with or without CANN", add_help=False)
-    commands.add_parser("new", help="write a new operator from templates", add_help=False)
-    commands.add_parser("update", help="merge newer templates into an operator", add_help=False)
-    rulecmd.add_parser(commands)
+    parser.add_argument("--lang", choices=_LANGS, default="auto", help=said["lang"])
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, texts in _COMMANDS.items():
+        commands.add_parser(name, help=texts[lang == "en"], add_help=False)
+    rulecmd.add_parser(commands, lang)
     args = parser.parse_args(arguments)
     status: int = args.run(args)
     return status

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from opdev.commandline import begin, guarded
 from opdev.config import ConfigError, Configs
 from opdev.intake.model import FIVE, IDS, UsageError
+from opdev.intake.questions import questions
 from opdev.intake.texts import say
 from opdev.rules.errors import PageError
 from opdev.rules.model import Lang
@@ -44,9 +45,14 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="opdev intake", description=say("help", lang), allow_abbrev=False)
     p.add_argument("--op", metavar="DIR", help=say("op", lang))
     p.add_argument("--name", metavar="OP", help=say("name", lang))
+    asked = {one.id: one for one in questions(lang)}
     for question in IDS:
-        if question != "op_name":
-            p.add_argument(option_of(question), dest=question, metavar=question.rpartition("_")[2].upper(), help=say("answer-to", lang, q=question))  # fmt: skip
+        if question == "op_name":
+            continue
+        one = asked.get(question)
+        words = "|".join((*(o.id for o in one.options), *(one.text and [one.text]))) if one is not None else ""
+        text = f"{one.prompt} {words}" if one is not None else say("answer-to", lang, q=question)
+        p.add_argument(option_of(question), dest=question, metavar=question.rpartition("_")[2].upper(), help=text.replace("%", "%%"))  # fmt: skip
     p.add_argument("--answers", metavar="FILE", help=say("answers", lang))
     p.add_argument("--print-answers", action="store_true", help=say("print-answers", lang))
     p.add_argument("--reconfirm", action="store_true", help=say("reconfirm", lang))
@@ -58,7 +64,6 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
 def _run(args: argparse.Namespace, lang: Lang) -> int:
     from opdev.intake.answers import template
     from opdev.intake.probes import probe
-    from opdev.intake.questions import questions
     from opdev.intake.session import Session
 
     if args.print_answers:

@@ -106,7 +106,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "reconfirm": ("重新确认：已有记录时，五个问题全部再问一遍", "confirm again: ask all five although there is a record"),
     "format": ("输出格式", "format of the output"),
     "lang": ("文字的语言", "language of texts"),
-    "answer-to": ("问题 {q} 的回答", "the answer to {q}"),
+    "answer-to": ("{q} 的回答，只在本机看不出来时才问", "the answer to {q}, which is asked only where the machine does not show it"),
     "both-targets": ("--op 和 --name 只能给一个", "give --op or --name, not both"),
     "no-folder": ("{path}：没有这个目录", "{path}: no such folder"),
     "no-operator": (

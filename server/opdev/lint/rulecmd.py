@@ -10,6 +10,7 @@ from pathlib import Path
 from opdev.lint.decisions import DECISIONS
 from opdev.lint.elsewhere import ELSEWHERE
 from opdev.rules import store
+from opdev.rules.model import Lang
 from opdev.rules.page import ID, NAME, Page, PageError, read_page
 
 _TEMPLATE = """\
@@ -54,28 +55,47 @@ _QUERY = """\
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+_HELP = {
+    "rule": ("规则页：查看、测试、新建、统计", "explain, test, scaffold and count rule pages"),
+    "test": ("运行规则页里的例子", "run the examples of rule pages"),
+    "pages": ("规则名、规则页或文件夹（默认：全部自带的规则页）", "rule names, page files or folders (default: all shipped pages)"),
+    "new": ("新建规则页：opdev rule new 族 名称 编号", "scaffold a rule page: opdev rule new FAMILY NAME ID"),
+    "family": ("规则的族，如 runtime", "the family, like runtime"),
+    "name": ("规则名，说出毛病，如 hardcoded-endpoint", "the name, which says the offence, like hardcoded-endpoint"),
+    "id": ("编号，如 SH999", "the id, like SH999"),
+    "folder": ("你自己的规则文件夹；那里的规则只能是查询", "a rules folder of your own, for a rule that is a query"),
+    "explain": ("显示一条规则：opdev rule explain OL12", "print a rule's page: opdev rule explain OL12"),
+    "which": ("规则名、编号、目录条目，或原检查器的编号（OL12、PL01）", "a name, an id, a catalogue row, an id of the linter it takes over from (OL12, PL01)"),
+    "lang": ("输出语言", "the language of the page"),
+    "coverage": ("统计目录里有规则页的条目", "count the rows of a catalogue that pages cover"),
+    "catalogue": ("目录文件（Markdown）", "the catalogue, a Markdown file"),
+    "missing": ("列出还没有规则页的条目", "list the rows no page covers"),
+}  # fmt: skip
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """``opdev rule …``."""
-    parser = commands.add_parser("rule", help="explain, test, scaffold and count rule pages")
-    actions = parser.add_subparsers(dest="action", required=True)
-    test = actions.add_parser("test", help="run the examples of rule pages")
-    test.add_argument("pages", nargs="*", help="rule names, page files or folders (default: all shipped pages)")
+
+    def say(key: str) -> str:
+        return _HELP[key][lang == "en"]
+
+    parser = commands.add_parser("rule", help=say("rule"), description=say("rule"))
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    test = actions.add_parser("test", help=say("test"), description=say("test"))
+    test.add_argument("pages", nargs="*", help=say("pages"))
     test.set_defaults(run=_test)
-    new = actions.add_parser("new", help="scaffold a rule page: opdev rule new FAMILY NAME ID")
-    new.add_argument("family")
-    new.add_argument("name")
-    new.add_argument("id")
-    new.add_argument("--folder", type=Path, default=None, help="a rules folder of your own, for a rule that is a query")
+    new = actions.add_parser("new", help=say("new"), description=say("new"))
+    for name in ("family", "name", "id"):
+        new.add_argument(name, metavar=name.upper(), help=say(name))
+    new.add_argument("--folder", type=Path, default=None, metavar="DIR", help=say("folder"))
     new.set_defaults(run=_new)
-    explain = actions.add_parser("explain", help="print a rule's page: opdev rule explain OL12")
-    explain.add_argument(
-        "rule", help="a name, an id, a catalogue row, an id of the linter it takes over from (OL12, PL01)"
-    )
-    explain.add_argument("--lang", choices=("auto", "zh", "en"), default="auto")
+    explain = actions.add_parser("explain", help=say("explain"), description=say("explain"))
+    explain.add_argument("rule", metavar="RULE", help=say("which"))
+    explain.add_argument("--lang", choices=("auto", "zh", "en"), default="auto", help=say("lang"))
     explain.set_defaults(run=_explain)
-    coverage = actions.add_parser("coverage", help="count the rows of a catalogue that pages cover")
-    coverage.add_argument("catalogue", type=Path)
-    coverage.add_argument("--missing", action="store_true", help="list the rows no page covers")
+    coverage = actions.add_parser("coverage", help=say("coverage"), description=say("coverage"))
+    coverage.add_argument("catalogue", type=Path, metavar="FILE", help=say("catalogue"))
+    coverage.add_argument("--missing", action="store_true", help=say("missing"))
     coverage.set_defaults(run=_coverage)
 
 
