@@ -45,8 +45,8 @@ class Experimental implements StaticFeature {
 
 /** Once the server is being stopped, or is gone, what the editor still asked for has no answer: that is no failure. */
 class Client extends LanguageClient {
-  override handleFailedRequest<T, E extends Error>(
-    type: MessageSignature, token: vscode.CancellationToken | undefined, error: E, otherwise: T, tell?: boolean, cancels?: boolean,
+  override handleFailedRequest<T>(
+    type: MessageSignature, token: vscode.CancellationToken | undefined, error: unknown, otherwise: T, tell?: boolean, cancels?: boolean,
   ): T {
     return this.state === State.Stopped ? otherwise : super.handleFailedRequest(type, token, error, otherwise, tell, cancels);
   }
