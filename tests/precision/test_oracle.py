@@ -137,7 +137,7 @@ def tensors(draw, dtypes):
     return dtype, outputs, goldens
 
 
-QUIET = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+QUIET = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @QUIET

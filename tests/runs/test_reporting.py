@@ -66,7 +66,8 @@ def test_every_case_has_a_row_and_every_figure_its_run_and_line(op):
     assert "| 不越界 | file golden | PASS | smoke_2pe_fp16 |" in text
     assert "| 大数据不截断 | file golden | 未验证 | 没有执行：large_8pe_fp16 |" in text
     assert "| medium_8pe_fp16 | 2 | 1 | 0.5 | 0.5 | 3e-06 |" in text
-    assert "`data/logs/medium_8pe_fp16.log` 第 3 行" in text
+    assert f"run `{run.id}` 留下的 `data/logs/medium_8pe_fp16.log` 第 3 行" in text
+    assert "MaxAE=0.5 " in (op.root / "data/logs/medium_8pe_fp16.log").read_text().split("\n")[2]
 
 
 def test_what_a_script_wrote_is_taken_over_and_what_a_person_wrote_stays(op):

@@ -182,12 +182,14 @@ def _worst(row: Row, pes: Sequence[OnePe]) -> tuple[object, ...]:
     worst = max(pes, key=lambda one: (one.values.get("MaxAE", 0.0), -one.pe))
 
     mark = "（模拟）" if row.outcome is not None and row.outcome.simulated else ""
+    # The log is the operator's own; which run left it is known by what it says.
+    run = f"run `{row.outcome.place.run}` 留下的 " if row.outcome is not None and not worst.place.run else ""
     return (
         row.case.id,
         len(pes),
         f"{worst.pe}{mark}",
         *_numbers(worst.values),
-        f"`{worst.place.log}` 第 {worst.place.line} 行",
+        f"{run}`{worst.place.log}` 第 {worst.place.line} 行",
     )
 
 
