@@ -35,8 +35,20 @@ const follow = h('input', {
 }) as HTMLInputElement;
 const followText = h('label', { for: 'follow' });
 const counted = h('span', { class: 'muted' });
-const log = new Lines('log', () => paint());
-byId('app').append(top, history.element, errors, h('div', { class: 'bar' }, filter, follow, followText, h('span', { class: 'grow' }), counted), log.element);
+const log = new Lines(
+  'log',
+  () => paint(),
+  (heading) => model.isFolded(heading),
+  (heading) => {
+    // What follows the end would jump away from under the one who reads.
+    log.follow = false;
+    model.fold(heading, !model.isFolded(heading));
+    paint();
+  },
+);
+const foldAll = h('button', { class: 'second', onclick: () => folded(true) });
+const unfoldAll = h('button', { class: 'second', onclick: () => folded(false) });
+byId('app').append(top, history.element, errors, h('div', { class: 'bar' }, filter, follow, followText, foldAll, unfoldAll, h('span', { class: 'grow' }), counted), log.element);
 
 const paint = painter(() => {
   drawHead(top, progress, texts, run);
@@ -49,6 +61,11 @@ const paint = painter(() => {
   follow.checked = log.follow;
   log.show(lines);
 });
+
+function folded(all: boolean): void {
+  model.foldAll(all);
+  paint();
+}
 
 function list(): HTMLElement[] {
   const made = model.diagnoses.map((one) =>
@@ -121,6 +138,9 @@ hear((message: ToPage) => {
     filter.placeholder = texts.filter ?? '';
     filter.setAttribute('aria-label', texts.filter ?? '');
     followText.textContent = texts.follow ?? '';
+    foldAll.textContent = texts.foldAll ?? '';
+    unfoldAll.textContent = texts.unfoldAll ?? '';
+    log.element.setAttribute('aria-label', texts.log ?? '');
     log.follow = true;
     history.show(message.target, run, texts);
     history.exports([[texts.exportLog ?? '', exportLog]]);

@@ -46,6 +46,8 @@ export function textsOf(kind: Kind): Record<string, string> {
         noErrors: vscode.l10n.t('No errors or warnings'),
         log: vscode.l10n.t('Log'),
         follow: vscode.l10n.t('Follow the end'),
+        foldAll: vscode.l10n.t('Fold all'),
+        unfoldAll: vscode.l10n.t('Unfold all'),
         lines: vscode.l10n.t('lines'),
         diagnosis: vscode.l10n.t('Why it failed'),
         next: vscode.l10n.t('Next'),

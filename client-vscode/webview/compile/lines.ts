@@ -1,5 +1,6 @@
 // A list of very many lines: only those in sight are elements.
 import { h } from '../shared/dom';
+import { isHeading } from './model';
 
 const HEIGHT = 18;
 const AROUND = 20;
@@ -12,10 +13,29 @@ export class Lines {
   private drawnAt = -1;
   follow = true;
 
-  constructor(label: string, changed: () => void) {
+  /** `fold` is told a heading that is pushed; `isFolded` says how it is now. */
+  constructor(
+    label: string,
+    changed: () => void,
+    private readonly isFolded: (heading: string) => boolean,
+    fold: (heading: string) => void,
+  ) {
     this.window = h('div', { class: 'window' });
     this.space = h('div', { class: 'space' }, this.window);
     this.element = h('div', { class: 'log', tabindex: 0, role: 'log', 'aria-label': label }, this.space);
+    const pushed = (event: Event): void => {
+      const heading = event.target instanceof HTMLElement ? event.target.closest('.title') : null;
+      if (heading?.textContent) {
+        event.preventDefault();
+        fold(heading.textContent);
+      }
+    };
+    this.element.addEventListener('click', pushed);
+    this.element.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' || event.key === ' ') {
+        pushed(event);
+      }
+    });
     this.element.addEventListener('scroll', () => {
       const end = this.element.scrollHeight - this.element.clientHeight - this.element.scrollTop < HEIGHT * 2;
       if (this.follow !== end) {
@@ -39,6 +59,18 @@ export class Lines {
     this.draw();
   }
 
+  /** A heading is a button that folds what is below it. */
+  private heading(element: Element, line: string): Element {
+    if (isHeading(line)) {
+      element.setAttribute('role', 'button');
+      element.setAttribute('tabindex', '0');
+      element.setAttribute('aria-expanded', this.isFolded(line) ? 'false' : 'true');
+    } else if (element.hasAttribute('role')) {
+      ['role', 'tabindex', 'aria-expanded'].forEach((name) => element.removeAttribute(name));
+    }
+    return element;
+  }
+
   /** The elements stay and get other texts: in a flood new ones would be made by the thousand each second. */
   private draw(): void {
     this.drawnAt = this.element.scrollTop;
@@ -56,17 +88,20 @@ export class Lines {
       const there = this.window.children[index];
       const [text, name] = [line || ' ', `line ${look(line)}`];
       if (!there) {
-        this.window.append(h('div', { class: name }, text));
+        this.window.append(this.heading(h('div', { class: name }, text), line));
       } else if (there.textContent !== text) {
         there.textContent = text;
         there.className = name;
+        this.heading(there, line);
+      } else if (isHeading(line)) {
+        this.heading(there, line);
       }
     });
   }
 }
 
 function look(line: string): string {
-  if (line.startsWith('━━ ')) {
+  if (isHeading(line)) {
     return 'title';
   }
   return /\b(?:fatal )?error\b|\[ERROR\]/i.test(line) || /\bFAIL\b/.test(line) ? 'error' : /\bwarning\b/i.test(line) ? 'warning' : '';

@@ -17,6 +17,9 @@ export interface Diagnosis {
   evidence: string;
 }
 
+/** What the heading of a log begins with. */
+const HEADING = '━━ ';
+export const isHeading = (line: string): boolean => line.startsWith(HEADING);
 const MOST_LINES = 300_000;
 /** Dropped at once: moving hundreds of thousands of lines for each new one would be felt. */
 const DROPPED_LINES = 50_000;
@@ -32,6 +35,10 @@ export class Compile {
   private lastLog = '';
   /** Where the last line of a log stands that has no end yet, counted with what was dropped. */
   private readonly partial = new Map<string, number>();
+  /** Logs of which only the headings are shown. */
+  private readonly folded = new Set<string>();
+  /** What is shown of the lines while something is folded; found as far as `upTo`. */
+  private open: { lines: string[]; hidden: boolean; upTo: number } | undefined;
   /** `at` is where each line of it stands. */
   private filter: { wanted: string; lines: string[]; at: number[]; upTo: number } | undefined;
 
@@ -59,7 +66,7 @@ export class Compile {
     let last = this.replace(log, shown);
     if (shown.length && log !== this.lastLog) {
       this.lastLog = log;
-      this.lines.push(`━━ ${log}`);
+      this.lines.push(`${HEADING}${log}`);
     }
     for (const line of shown) {
       last = this.lines.push(line) - 1 + this.dropped;
@@ -71,6 +78,7 @@ export class Compile {
       this.lines = this.lines.slice(DROPPED_LINES);
       this.dropped += DROPPED_LINES;
       this.filter = undefined;
+      this.open = undefined;
     }
   }
 
@@ -92,6 +100,7 @@ export class Compile {
 
   /** What the filter knows of the lines from one on is to be found anew. */
   private forget(first: number): void {
+    this.open = undefined;
     const { filter } = this;
     if (filter && filter.upTo > first) {
       while ((filter.at.at(-1) ?? -1) >= first) {
@@ -102,11 +111,49 @@ export class Compile {
     }
   }
 
-  /** The lines that hold a text, case aside; all of them without one. */
+  /** Whether of a log, named by its heading, only headings are shown. */
+  isFolded(heading: string): boolean {
+    return this.folded.has(heading);
+  }
+
+  fold(heading: string, folded: boolean): void {
+    this.folded[folded ? 'add' : 'delete'](heading);
+    this.open = undefined;
+  }
+
+  /** Every log there is, or none. */
+  foldAll(folded: boolean): void {
+    this.folded.clear();
+    for (const line of folded ? this.lines : []) {
+      if (isHeading(line)) {
+        this.folded.add(line);
+      }
+    }
+    this.open = undefined;
+  }
+
+  /** The lines of logs that are not folded. */
+  private unfolded(): readonly string[] {
+    if (!this.folded.size) {
+      return this.lines;
+    }
+    this.open ??= { lines: [], hidden: false, upTo: 0 };
+    for (const { open } = this; open.upTo < this.lines.length; open.upTo += 1) {
+      const line = this.lines[open.upTo] ?? '';
+      const heading = isHeading(line);
+      open.hidden = heading ? this.folded.has(line) : open.hidden;
+      if (heading || !open.hidden) {
+        open.lines.push(line);
+      }
+    }
+    return this.open.lines;
+  }
+
+  /** The lines that hold a text, case aside, folded or not; without one those that are not folded. */
   matching(text: string): readonly string[] {
     const wanted = text.trim().toLowerCase();
     if (!wanted) {
-      return this.lines;
+      return this.unfolded();
     }
     if (this.filter?.wanted !== wanted) {
       this.filter = { wanted, lines: [], at: [], upTo: 0 };
