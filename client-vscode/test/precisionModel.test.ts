@@ -85,9 +85,29 @@ test('two runs are compared by case, also where one of them has it not', () => {
   );
 });
 
+test('what the engine says of a case is of its row, also where the checker says otherwise or nothing', () => {
+  const metrics = { elements: 4, within: 3, precision_percent: 75, max_abs: 2, max_rel: 1, mean_rel: 0.5, rmse: 1, eb: 0, nan_output: 0, inf_output: 0 };
+  const result = (pe: number, verdict: 'pass' | 'fail'): object => ({ name: `PE ${pe}`, pe, verdict, dtype: 'float16', metrics });
+  const told = (name: string, document: unknown, agrees: boolean | null, why: unknown = null): RunEvent =>
+    event('case-precision', { case: name, said: 'PASS', verdict: null, agrees, document, why });
+  const document = { verdict: 'fail', backend: 'sim', results: [result(0, 'pass'), result(1, 'fail')], hypotheses: [], notes: [] };
+  const made = model([
+    started, ...case_('a', 0.5), ended('b', 'PASS'), told('a', document, false), told('b', document, null),
+    ended('c', 'PASS'), told('c', null, null, { zh: '没有', en: 'none' }), told('nobody', document, false),
+  ]);
+  const [a, b, c] = made.rows;
+  assert.ok(a && b && c);
+  assert.equal(made.rows.length, 3);
+  // The checker's figures stay, the engine's fill what it did not print.
+  assert.deepEqual([...a.cells.values()].map((cell) => [cell.verdict, cell.engine, cell.values.MaxAE]), [['PASS', 'pass', 0], ['PASS', 'fail', 0.5]]);
+  assert.deepEqual([...b.cells.values()].map((cell) => [cell.verdict, cell.engine, cell.values.MaxAE]), [[null, 'pass', 2], [null, 'fail', 2]]);
+  assert.deepEqual([a.judged?.verdict, a.judged?.agrees, c.judged?.verdict, c.judged?.why], ['fail', false, null, { zh: '没有', en: 'none' }]);
+  assert.ok(toCsv(made, 'r', 'sim').includes('r,sim,a,1,PASS,float16,0.5,0.25,0.125,0.001,0.001,fail'));
+});
+
 test('CSV has a line for each PE, and no formulas', () => {
   const lines = toCsv(model([started, ...case_('=a,"b"', 0.5, 'FAIL'), ended('c', 'BLOCKED')]), 'r', 'sim').trimEnd().split('\n');
-  assert.equal(lines[0], 'run,backend,case,pe,verdict,dtype,MaxAE,MaxRE,MeanRE,rtol,atol');
-  assert.equal(lines[2], `r,sim,"'=a,""b""",1,FAIL,float16,0.5,0.25,0.125,0.001,0.001`);
-  assert.equal(lines[3], 'r,sim,c,,BLOCKED,,,,,,');
+  assert.equal(lines[0], 'run,backend,case,pe,verdict,dtype,MaxAE,MaxRE,MeanRE,rtol,atol,engine');
+  assert.equal(lines[2], `r,sim,"'=a,""b""",1,FAIL,float16,0.5,0.25,0.125,0.001,0.001,`);
+  assert.equal(lines[3], 'r,sim,c,,BLOCKED,,,,,,,');
 });

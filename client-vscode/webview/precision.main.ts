@@ -5,7 +5,7 @@ import { details } from './precision/details';
 import type { Compared } from './precision/model';
 import { Precision, compare, toCsv, worst } from './precision/model';
 import type { Selected } from './precision/table';
-import { Table, classOf, resultOf } from './precision/table';
+import { Table, classOf, resultOf, worstOf } from './precision/table';
 import { answered, ask } from './shared/ask';
 import { byId, h } from './shared/dom';
 import { drawHead } from './shared/head';
@@ -56,7 +56,7 @@ const paint = painter(() => {
 /** The first PE that is wrong, else the last case's first. */
 function first(): Selected | null {
   for (const row of model.rows) {
-    const wrong = [...row.cells.values()].find((cell) => cell.verdict === 'FAIL');
+    const wrong = [...row.cells.values()].find((cell) => worstOf(cell) === 'FAIL');
     if (wrong) {
       return { key: row.key, pe: wrong.pe };
     }
@@ -83,9 +83,14 @@ function drawDetail(): void {
   const parts: (HTMLElement | false)[] = [
     h('h2', {}, `PE ${pe} · ${name}`),
     row.said.length > 0 && h('pre', {}, row.said.join('\n')),
-    row !== newest && !foreign() && overwritten(row.case, newest?.case ?? newest?.key ?? ''),
+    row.judged?.verdict === null && h('p', { class: 'muted' }, words(row.judged.why)),
+    row.judged?.agrees === false && h('div', { class: 'error' }, texts.differs ?? ''),
+    !row.judged?.document && row !== newest && !foreign() && overwritten(row.case, newest?.case ?? newest?.key ?? ''),
   ];
-  if (progress.going) {
+  if (row.judged?.document) {
+    // Judged as the case ended: of this case, whatever wrote over its outputs since.
+    parts.push(h('h2', {}, `${texts.ownOutputs ?? ''} · PE ${pe}`), ...details({ document: row.judged.document, ofRun: true }, pe, texts));
+  } else if (progress.going) {
     parts.push(h('p', { class: 'muted' }, texts.afterRun ?? ''));
   } else if (typeof outputs === 'string') {
     parts.push(h('p', { class: 'muted' }, outputs));

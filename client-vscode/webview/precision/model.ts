@@ -1,6 +1,7 @@
 // What the precision panel shows of a run: a row for each case, in it a cell for each PE, as checkers and runners tell of them.
 import type { RunEvent } from '../../src/protocol';
 import { csvLine } from '../shared/numbers';
+import type { Report } from './document';
 
 export type Verdict = 'PASS' | 'FAIL' | null;
 
@@ -9,6 +10,16 @@ export interface Cell {
   verdict: Verdict;
   dtype: string;
   values: Record<string, number>;
+  /** What the precision engine says of this PE's outputs; null where it says nothing. */
+  engine: Report['verdict'] | null;
+}
+
+/** What the precision engine made of a case as it ended: its document, or why there is none. */
+export interface Judged {
+  verdict: Report['verdict'] | null;
+  agrees: boolean | null;
+  document: Report | null;
+  why: unknown;
 }
 
 export interface Row {
@@ -25,6 +36,7 @@ export interface Row {
   values: Record<string, string>;
   /** What checkers said in words: the first mismatch, a wrong shape. */
   said: string[];
+  judged: Judged | null;
   /** Counts changes, for whoever draws it. */
   version: number;
 }
@@ -55,6 +67,8 @@ export class Precision {
         this.checked(event, event.task);
       } else if (event.type === 'case') {
         this.ended(event, event.task);
+      } else if (event.type === 'case-precision') {
+        this.judged(event);
       } else if (event.type === 'step-ended') {
         this.stepEnded(event, event.task);
       }
@@ -90,7 +104,7 @@ export class Precision {
       const key = `${task.replace(/^\d+-/, '')} ${step.detail}`.trim();
       step.open = {
         key: this.unlike(key), task, case: null, title: step.title, detail: step.detail, verdict: null, cells: new Map(),
-        values: {}, said: [], version: 0,
+        values: {}, said: [], judged: null, version: 0,
       };
       if (this.rows.length < MOST_ROWS) {
         this.rows.push(step.open);
@@ -118,7 +132,7 @@ export class Precision {
       row.verdict = worse(row.verdict, verdict);
       return;
     }
-    const cell = row.cells.get(event.pe) ?? { pe: event.pe, verdict: null, dtype: '', values: {} };
+    const cell = row.cells.get(event.pe) ?? { pe: event.pe, verdict: null, dtype: '', values: {}, engine: null };
     row.cells.set(event.pe, cell);
     cell.verdict = worse(cell.verdict, verdict) as Verdict;
     cell.dtype = typeof event.dtype === 'string' && event.dtype ? event.dtype : cell.dtype;
@@ -141,6 +155,34 @@ export class Precision {
     row.values = (event.values ?? {}) as Record<string, string>;
     row.version += 1;
     this.step(task).open = null;
+  }
+
+  /** The engine's word on a case; its figures where the checker printed none. */
+  private judged(event: RunEvent): void {
+    const row = this.row(`case ${String(event.case)}`);
+    if (!row) {
+      return;
+    }
+    const document = (event.document ?? null) as Report | null;
+    row.judged = {
+      verdict: document?.verdict ?? null, agrees: typeof event.agrees === 'boolean' ? event.agrees : null, document, why: event.why,
+    };
+    row.version += 1;
+    for (const result of document?.results ?? []) {
+      if (result.pe === null) {
+        continue;
+      }
+      const cell: Cell = row.cells.get(result.pe) ?? { pe: result.pe, verdict: null, dtype: result.dtype ?? '', values: {}, engine: null };
+      row.cells.set(result.pe, cell);
+      // Several outputs of a PE: one that is wrong counts.
+      cell.engine = cell.engine === null || cell.engine === 'pass' ? result.verdict : cell.engine;
+      const found = { MaxAE: result.metrics?.max_abs, MaxRE: result.metrics?.max_rel, MeanRE: result.metrics?.mean_rel };
+      for (const [name, value] of Object.entries(found)) {
+        if (typeof value === 'number' && cell.values[name] === undefined) {
+          cell.values[name] = value;
+        }
+      }
+    }
   }
 
   private stepEnded(event: RunEvent, task: string): void {
@@ -192,16 +234,16 @@ export function compare(a: Precision, b: Precision): Compared[] {
 
 /** A line for each PE of each case; one for the case where no PE is known. */
 export function toCsv(model: Precision, run: string, backend: string): string {
-  const lines = [csvLine(['run', 'backend', 'case', 'pe', 'verdict', 'dtype', ...METRICS, 'rtol', 'atol'])];
+  const lines = [csvLine(['run', 'backend', 'case', 'pe', 'verdict', 'dtype', ...METRICS, 'rtol', 'atol', 'engine'])];
   for (const row of model.rows) {
     const cells = [...row.cells.values()].sort((a, b) => a.pe - b.pe);
     for (const cell of cells) {
       const values = METRICS.map((name) => cell.values[name]);
-      lines.push(csvLine([run, backend, row.case ?? row.key, cell.pe, cell.verdict, cell.dtype, ...values, cell.values.rtol, cell.values.atol]));
+      lines.push(csvLine([run, backend, row.case ?? row.key, cell.pe, cell.verdict, cell.dtype, ...values, cell.values.rtol, cell.values.atol, cell.engine]));
     }
     if (!cells.length) {
       const values = METRICS.map((name) => worst(row, name));
-      lines.push(csvLine([run, backend, row.case ?? row.key, '', row.verdict, dtypeOf(row), ...values, row.values.rtol, row.values.atol]));
+      lines.push(csvLine([run, backend, row.case ?? row.key, '', row.verdict, dtypeOf(row), ...values, row.values.rtol, row.values.atol, row.judged?.verdict]));
     }
   }
   return `${lines.join('\n')}\n`;

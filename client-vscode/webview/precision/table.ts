@@ -21,6 +21,24 @@ export const resultOf = (verdict: string | null, texts: Texts): string =>
   verdict === null ? '…' : verdict === 'PASS' ? `✓ ${texts.pass ?? ''}` : verdict === 'FAIL' ? `✗ ${texts.fail ?? ''}` : verdict;
 export const classOf = (verdict: string | null): string => (verdict === null ? 'open' : verdict === 'PASS' ? 'pass' : 'fail');
 
+/** Wrong is what either of checker and engine calls wrong. */
+export const worstOf = (cell: Cell): string | null =>
+  cell.engine === 'fail' || cell.engine === 'error' ? 'FAIL' : (cell.verdict ?? (cell.engine === 'pass' ? 'PASS' : null));
+
+/** What the engine says of a case; where it says nothing, why. */
+function engine(row: Row, texts: Texts): HTMLElement {
+  const { judged } = row;
+  if (!judged) {
+    return h('td', { class: 'muted' }, '–');
+  }
+  if (judged.verdict === null) {
+    return h('td', { class: 'muted', title: words(judged.why) }, texts.unjudged ?? '');
+  }
+  const verdict = judged.verdict === 'pass' ? 'PASS' : 'FAIL';
+  return h('td', { class: classOf(verdict), title: judged.agrees === false ? (texts.differs ?? '') : '' },
+    `${resultOf(verdict, texts)}${judged.agrees === false ? ' ≠' : ''}`);
+}
+
 export class Table {
   private readonly head = h('thead');
   private readonly body = h('tbody');
@@ -46,7 +64,7 @@ export class Table {
     if (columns !== this.columns || !this.head.firstChild) {
       this.columns = columns;
       this.drawn.clear();
-      this.names = [texts.case, texts.result, 'dtype', ...METRICS, ...pes.map((pe) => `PE ${pe}`)].map((text) => ({ text: text ?? '' }));
+      this.names = [texts.case, texts.result, texts.engine, 'dtype', ...METRICS, ...pes.map((pe) => `PE ${pe}`)].map((text) => ({ text: text ?? '' }));
       const first = this.names.length - pes.length - METRICS.length;
       this.head.replaceChildren(h('tr', {}, ...this.names.map((name, at) => heading(name, at >= first && at < first + METRICS.length))));
     }
@@ -80,6 +98,7 @@ export class Table {
       { 'data-case': row.case ?? row.key },
       h('th', { scope: 'row', title: name }, ...breakable(name)),
       h('td', { class: classOf(row.verdict) }, resultOf(row.verdict, texts)),
+      engine(row, texts),
       h('td', {}, dtypeOf(row)),
       ...numbers,
       ...pes.map((pe) => this.cell(row, row.cells.get(pe), pe, name, chosen, texts)),
@@ -91,15 +110,16 @@ export class Table {
       return h('td', {});
     }
     const numbers = METRICS.map((metric) => `${metric} ${error(cell.values[metric])}`);
-    const said = [`PE ${pe}`, name, resultOf(cell.verdict, texts).replace(/^[✓✗] /, ''), ...numbers, cell.dtype].join(', ');
-    const mark = cell.verdict === 'PASS' ? '✓' : cell.verdict === 'FAIL' ? '✗' : '…';
+    const verdict = worstOf(cell);
+    const said = [`PE ${pe}`, name, resultOf(verdict, texts).replace(/^[✓✗] /, ''), ...numbers, cell.dtype].join(', ');
+    const mark = verdict === 'PASS' ? '✓' : verdict === 'FAIL' ? '✗' : '…';
     return h(
       'td',
       {},
       h(
         'button',
         {
-          class: `pe ${classOf(cell.verdict)}`, 'aria-label': said, title: said, 'aria-pressed': chosen === pe ? 'true' : 'false', 'data-pe': pe,
+          class: `pe ${classOf(verdict)}`, 'aria-label': said, title: said, 'aria-pressed': chosen === pe ? 'true' : 'false', 'data-pe': pe,
           onclick: () => this.select({ key: row.key, pe }),
         },
         `${mark} ${error(cell.values.MaxAE)}`,
