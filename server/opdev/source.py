@@ -130,7 +130,7 @@ class Source:
         shift = len(text) - (end - start)
         stop = starts[after] + shift if after < len(starts) else len(new.data)
         found = [m.end() for m in _LINE_END.finditer(new.data, starts[first], stop)]
-        new.__dict__["line_starts"] = [*starts[: first + 1], *found, *(s + shift for s in starts[after + 1 :])]
+        new.__dict__["line_starts"] = [*starts[: first + 1], *found, *[s + shift for s in starts[after + 1 :]]]
         return new
 
     def text(self, start: int, end: int) -> str:

@@ -191,9 +191,15 @@ def _in_shell_text(context: Context, at: int) -> bool:
 _MARKER = re.compile(rb"^(?:<{7}|>{7}|\|{7}) [^\n]*|^={7}\r?$", re.MULTILINE)
 
 
+def _has_marker(text: bytes) -> bool:
+    return b"<<<<<<< " in text
+
+
 def merge_marker(context: Context) -> Iterator[Hit]:
     """Conflict markers of an unfinished merge."""
-    if b"<<<<<<< " not in context.data or b">>>>>>> " not in context.data:
+    if not context.holds_in_lines(_has_marker):
+        return
+    if b">>>>>>> " not in context.data:
         return
     for match in _MARKER.finditer(context.data):
         yield Hit(match.start(), match.start() + len(match.group().rstrip()))

@@ -49,6 +49,38 @@ def uses_of(context: Context) -> dict[str, list[Use]]:
     return context.file.memo("sync.flag uses", lambda: _collect(context))
 
 
+def all_even(context: Context) -> bool:
+    """Whether it is clear without a closer look that every function sets what it waits for: most files."""
+    pieces = context.file.pieces
+    if pieces is None:
+        return False
+    every = context.file.each(_summary, _summary)
+    if not all(even for _, _, even in every):
+        return False
+    return all(
+        first < 0 or _function_around(segment.node, start + first, start + last) is not None
+        for (start, _), segment, (first, last, _) in zip(pieces, context.file.segments, every, strict=True)
+    )
+
+
+def _summary(piece: Piece) -> tuple[int, int, bool]:
+    """Where the first and the last flag call are (-1 without any), and whether they are even, taken as one function's."""
+    mentions = piece.memo(_mentions, _of_piece)
+    if not mentions:
+        return -1, -1, True
+    even = not any(any(balance.values()) or first for balance, first in piece.memo(_balances, _balances).values())
+    return mentions[0][0], mentions[-1][0], even
+
+
+def _function_around(node: Node | None, first: int, last: int) -> Node | None:
+    """The function that a definition is, where both offsets are in it."""
+    while node is not None and node.type == "template_declaration":
+        node = node.named_children[-1] if node.named_child_count else None
+    if node is None or node.type != "function_definition" or not node.start_byte <= first <= last < node.end_byte:
+        return None
+    return node
+
+
 def _collect(context: Context) -> dict[str, list[Use]]:
     pieces = context.file.pieces
     if pieces is None:
@@ -59,15 +91,8 @@ def _collect(context: Context) -> dict[str, list[Use]]:
         if not balances:
             continue
         mentions = piece.memo(_mentions, _of_piece)
-        function = segment.node
-        while function is not None and function.type == "template_declaration":
-            function = function.named_children[-1] if function.named_child_count else None
-        if (
-            function is not None
-            and function.type == "function_definition"
-            and function.start_byte <= start + mentions[0][0]
-            and start + mentions[-1][0] < function.end_byte
-        ):
+        function = _function_around(segment.node, start + mentions[0][0], start + mentions[-1][0])
+        if function is not None:
             for event, (balance, first_waits) in balances.items():
                 found.setdefault(event, []).append(Use(function, balance, first_waits))
             continue

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from opdev.checks.sync_effects import effect, event_id, hard_event, is_entry
 from opdev.checks.sync_fixes import by_function, indent_at, related
-from opdev.checks.sync_flag_uses import Use, same_id, uses_of
+from opdev.checks.sync_flag_uses import Use, all_even, same_id, uses_of
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit
 from opdev.syntax import cpp
@@ -27,6 +27,8 @@ _NOTES = {
 
 def _suspects(context: Context) -> Iterator[tuple[str, Use]]:
     """Functions that alone in their file use a hard event unevenly: nobody else can make up for it."""
+    if all_even(context):
+        return
     for event, uses in uses_of(context).items():
         odd = [use for use in uses if not use.balanced]
         if len(odd) == 1:

@@ -103,7 +103,7 @@ class Linter:
         result.ran.update(plan.ran(scopes, operator=project is not None))
         file.typed = file.typed or (incremental and file.parsed)
         pieces = file.pieces if incremental and "item" in scopes else None
-        kept = [piece.memo(plan, plan.kept) for _, piece in pieces] if pieces is not None else []
+        kept = file.each(plan, plan.kept) if pieces is not None else []
         awake = set().union(*[one.awake for one in kept]) if pieces is not None else plan.awake_in(file)
         if not awake:
             return
@@ -189,7 +189,7 @@ class Linter:
 
     def _suppressed(self, file: File, findings: list[Finding], selection: Selection, result: Result) -> list[Finding]:
         # What stands in a log was printed: it silences nothing.
-        if b"opdev:" not in file.data or self._ignore_suppressions or file.language == "log":
+        if self._ignore_suppressions or file.language == "log" or not _has_directive(file):
             return findings
         found = suppress.find(file)
         kept: list[Finding] = []
@@ -216,6 +216,15 @@ def _embedded_awake(file: File, selection: Selection) -> bool:
     kinds, languages = _HOSTS[file.language or ""]
     plans = (selection.plan(frozenset(kinds), language, file.place.profile) for language in languages)
     return any(plan.all and plan.awake_in(file) for plan in plans)
+
+
+def _has_directive(file: File) -> bool:
+    """Whether ``opdev:`` stands in a file; one being typed is asked piece by piece."""
+    return b"opdev:" in file.data if file.pieces is None else True in file.each(_speaks, _speaks)
+
+
+def _speaks(piece: Piece) -> bool:
+    return b"opdev:" in piece.data
 
 
 _NOTHING: Mapping[bytes, int] = {}

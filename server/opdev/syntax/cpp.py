@@ -310,7 +310,7 @@ def _constants(file: File) -> _Known:
     def collect() -> _Known:
         code, pieces = file.code, file.pieces
         if pieces is not None:
-            every = [piece.memo(_defined, _of_piece) for _, piece in pieces]
+            every = file.each(_defined, _of_piece)
         else:
             every = [_defined(code[segment.start : segment.end]) for segment in file.segments]
         return _computed(tuple([some for some in every if some]))
@@ -361,7 +361,7 @@ def has_large_ub(file: File) -> bool:
 
     def collect() -> bool:
         if file.pieces is not None:
-            return any(piece.memo(_LARGE_UB, _speaks_of_large_ub) for _, piece in file.pieces)
+            return True in file.each(_LARGE_UB, _speaks_of_large_ub)
         return any(word in file.code for word in _LARGE_UB)
 
     return file.memo("cpp.large_ub", collect)

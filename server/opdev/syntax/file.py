@@ -16,7 +16,7 @@ from opdev.syntax import blank
 from opdev.syntax.chunks import chunks_of, spliced
 from opdev.syntax.languages import LINES, parser
 from opdev.syntax.mask import has_bare_macro, mask_ascendc
-from opdev.syntax.pieces import Piece, piece_of, words_of
+from opdev.syntax.pieces import Carried, Piece, piece_of, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -82,6 +82,7 @@ class File:
         self._memo: dict[object, object] = {}
         self._names_before: tuple[list[Piece], dict[bytes, int]] = ([], {})
         self._pieces_before: _Before | None = None
+        self._carried = Carried()
 
     @property
     def path(self) -> str:
@@ -165,8 +166,14 @@ class File:
         segments, before = self.segments, self._pieces_before
         self._pieces_before = None
         head, tail = _untouched(segments, before) if before is not None else ([], [])
+        if before is not None:
+            self._carried = Carried(before[-1], len(head), len(tail))
         middle = segments[len(head) : len(segments) - len(tail)]
         return [*head, *((s, piece_of(data[s:e], code[s:e], plain[s:e])) for s, e, _ in middle), *tail]
+
+    def each(self, key: object, make: Callable[[Piece], T]) -> list[T]:
+        """``make(piece)`` of every piece, in text order, where there are pieces; as ``Carried.each``."""
+        return self._carried.each(key, make, self.pieces or [])
 
     @cached_property
     def chunks(self) -> list[Piece]:
@@ -276,7 +283,7 @@ class File:
             nocomment[:begin] + part[1] + nocomment[stop:],
         )
         if self.pieces is not None:
-            new._pieces_before = (self.pieces, begin, stop, shift)
+            new._pieces_before = (self.pieces, begin, stop, shift, self._carried)
         if self.language == "cpp":
             old = self.parse_text
             # Where a macro call may be a declaration is told by the braces before it.
@@ -288,13 +295,14 @@ class File:
 
 _Blanked = tuple[bytes, bytes]
 _Pieces = list[tuple[int, Piece]]
-_Before = tuple[_Pieces, int, int, int]
-"""The pieces of the version before, the range in it that was blanked anew, and how far what follows has moved."""
+_Before = tuple[_Pieces, int, int, int, Carried]
+"""The pieces of the version before, the range in it that was blanked anew, how far what follows has moved, and what
+was made of those pieces."""
 
 
 def _untouched(segments: list[Segment], before: _Before) -> tuple[_Pieces, _Pieces]:
     """The pieces before and behind an edit that are what they were, placed where they are now."""
-    pieces, begin, stop, shift = before
+    pieces, begin, stop, shift, _ = before
     head: _Pieces = []
     for (start, end, _), one in zip(segments, pieces, strict=False):
         if end > begin or one[0] != start or len(one[1].data) != end - start:

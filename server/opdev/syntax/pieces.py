@@ -47,13 +47,11 @@ class Piece:
 
     def spans(self, pattern: re.Pattern[bytes], which: str = "code") -> list[tuple[int, int]]:
         """Where a pattern matches in ``code``, ``nocomment`` or ``data``; offsets into the piece."""
-        # A pattern's own hash is worked out anew each time; what is kept holds on to it, so that its id stays its own.
-        key = (id(pattern), which)
-        known = self._memo.get(key)
-        if known is None:
-            found = [match.span() for match in pattern.finditer(getattr(self, which))]
-            known = self._memo[key] = (found, pattern)
-        return cast("tuple[list[tuple[int, int]], object]", known)[0]
+        key = pattern_key(pattern, which)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = [match.span() for match in pattern.finditer(getattr(self, which))]
+        return cast("list[tuple[int, int]]", found)
 
     def places(self, word: bytes) -> list[int]:
         """Where the bytes of a word stand in ``code``, parts of longer words among them."""
@@ -61,6 +59,37 @@ class Piece:
         if found is None:
             found = self._memo[word] = [match.start() for match in re.finditer(re.escape(word), self.code)]
         return cast("list[int]", found)
+
+
+class Carried:
+    """What was made of each of a file's pieces, in their order; after an edit it is made of those that are new only.
+
+    ``head`` and ``tail`` are how many pieces at both ends are those of the version before.
+    """
+
+    def __init__(self, before: Carried | None = None, head: int = 0, tail: int = 0) -> None:
+        self._before: dict[object, list[object]] = before.made if before is not None else {}
+        self._head, self._tail = head, tail
+        self.made: dict[object, list[object]] = {}
+
+    def each(self, key: object, make: Callable[[Piece], T], pieces: list[tuple[int, Piece]]) -> list[T]:
+        """``piece.memo(key, make)`` of every piece; the same list each time, which nobody may change."""
+        made = self.made.get(key)
+        if made is None:
+            before = self._before.get(key)
+            head, tail = (self._head, self._tail) if before is not None else (0, 0)
+            new = [piece.memo(key, make) for _, piece in pieces[head : len(pieces) - tail]]
+            made = self.made[key] = [*before[:head], *new, *before[len(before) - tail :]] if before else [*new]
+        return cast("list[T]", made)
+
+
+_patterns: dict[int, re.Pattern[bytes]] = {}
+
+
+def pattern_key(pattern: re.Pattern[bytes], which: str) -> object:
+    """A key for a pattern, whose own hash is worked out anew each time; it is held on to, so that its id stays its own."""
+    _patterns[id(pattern)] = pattern
+    return id(pattern), which
 
 
 _kept: dict[tuple[bytes, bytes, bytes], Piece] = {}

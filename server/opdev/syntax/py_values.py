@@ -43,7 +43,7 @@ def _constants(file: File) -> _Known:
     def collect() -> _Known:
         pieces = file.pieces
         if pieces is not None:
-            every = [piece.memo(_defined, _of_piece) for _, piece in pieces]
+            every = file.each(_defined, _of_piece)
         else:
             every = [_defined(file.code[segment.start : segment.end]) for segment in file.segments]
         return _computed(tuple([some for some in every if some]))

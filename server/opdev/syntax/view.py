@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from opdev.kinds import Place
 from opdev.syntax.file import File
-from opdev.syntax.pieces import Piece
+from opdev.syntax.pieces import Piece, pattern_key
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -91,7 +91,9 @@ class View:
         pieces = self._pieces
         if pieces is None:
             return [match.span() for match in pattern.finditer(getattr(self, which), self.start, self.end)]
-        return [(start + a, start + b) for start, piece in pieces for a, b in piece.spans(pattern, which)]
+        every = self.file.each(pattern_key(pattern, which), lambda piece: piece.spans(pattern, which))
+        found = zip(pieces, every, strict=True)
+        return [(start + a, start + b) for (start, _), spans in found if spans for a, b in spans]
 
     def holds(self, test: Callable[[bytes], bool]) -> bool:
         """Whether ``test`` says yes to this range's text: a gate for what looks at the text as a whole.
@@ -105,9 +107,19 @@ class View:
             )
 
         def ask(piece: Piece) -> bool:
-            return test(piece.data)
+            return bool(test(piece.data))
 
-        return any(piece.memo(test, ask) for _, piece in pieces)
+        return True in self.file.each(test, ask)
+
+    def holds_in_lines(self, test: Callable[[bytes], bool]) -> bool:
+        """As ``holds`` of a whole file, for what is within a line but may be on a border of definitions."""
+        if not self.file.typed:
+            return test(self.data)
+
+        def ask(chunk: Piece) -> bool:
+            return test(chunk.data)
+
+        return any(chunk.memo(test, ask) for chunk in self.file.chunks)
 
     @property
     def _pieces(self) -> list[tuple[int, Piece]] | None:
