@@ -170,6 +170,24 @@ def test_a_log_of_the_stand_in_is_never_hardware():
     assert log(ONE).backend == "hardware"
 
 
+@pytest.mark.parametrize(
+    ("payload", "kind", "told"),
+    [
+        (134217728, "all-to-all", False), (16777216, "all-gather", False), (268435456, "all-to-all", True), (1000, "all-reduce", True),
+        # Tokens are no elements, and of what is not known nothing is said.
+        (268435456, "dispatch", False), (268435456, None, False),
+    ],
+)  # fmt: skip
+def test_a_payload_that_the_elements_cannot_come_to_is_told(payload, kind, told):
+    """Twice the payload is twice the bandwidth."""
+    factor = 1.75 if kind == "all-reduce" else 0.875
+    known = {"n_pes": 8, "dtype": "float16", "count": 8388608, "kind": kind}
+    found = log(launch(1050.0, payload=payload, factor=factor), **known)
+
+    assert keys(found).count("odd-payload") == told
+    assert all(m.usable for m in found.measurements)
+
+
 @pytest.mark.parametrize(("factor", "n_pes"), [(0.875, 8), (0.5, 2), (1.75, 8), (0.9375, 16), (1.0, None), (0.0, None), (2.0, None), (0.871, None)])  # fmt: skip
 def test_how_many_pes_a_bus_factor_is_of(factor, n_pes):
     assert pes_of(factor) == n_pes

@@ -6,9 +6,10 @@ that disagrees was computed wrong, cut, mixed up or made up: it supports no verd
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from opdev.design.derived import Collective, bus_factor
+from opdev.design.dtypes import SIZES, fold_dtype
 from opdev.perf.formulas import bandwidth_GBps, bus_bandwidth_GBps, peaks_GBps, percent
 from opdev.perf.model import Measurement, Problem
 
@@ -77,6 +78,30 @@ def _standard(found: Measurement, n_pes: int | None, kind: Collective | None) ->
             yield _problem(found, "odd-peak", "warning", shown=_text(peak), right=", ".join(_text(p) for p in peaks))
     if found.pe is not None and n_pes and found.pe >= n_pes:
         yield _problem(found, "no-such-pe", "error", pe=str(found.pe), n_pes=str(n_pes))
+
+
+def odd_payloads(
+    lines: Iterable[Measurement], n_pes: int | None, kind: Collective | None, dtype: str, count: int | None
+) -> Iterator[Problem]:
+    """Payloads that the elements asked for cannot come to: bandwidths made of one are too high or too low by as much.
+
+    Each is told once, and where PEs, elements, dtype and what the operator does are known; tokens of a dispatch are no elements.
+    """
+    size = SIZES.get(fold_dtype(dtype) or "")
+    if kind is None or kind == "dispatch" or not (n_pes and count and size):
+        return
+    told: set[float] = set()
+    for one in lines:
+        payload = one["payload_bytes"]
+        if payload is None or payload in told:
+            continue
+        told.add(payload)
+        wanted = [count * size, count * size * n_pes]
+        if not any(agrees(payload, w, one.steps.get("payload_bytes", 0.0)) for w in wanted):
+            right = " / ".join(dict.fromkeys(str(w) for w in wanted))
+            yield _problem(
+                one, "odd-payload", "warning", shown=f"{payload:.10g}", right=right, count=str(count), dtype=dtype
+            )
 
 
 def agrees(shown: float, right: float, step: float) -> bool:

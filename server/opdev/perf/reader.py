@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from opdev.design.derived import Collective
 from opdev.facts.frames import is_header, is_rule, row
 from opdev.facts.logs import ALIASES, PerfLine, perf_lines
-from opdev.perf.consistency import disagreements
+from opdev.perf.consistency import disagreements, odd_payloads
 from opdev.perf.model import BASELINE_FIELDS, FIELDS, Backend, Log, Measurement, Problem
 
 LARGEST = 64_000_000
@@ -97,6 +97,9 @@ def read(
         first += piece.count(b"\n")
     if b"BlockID" in data:
         tables = list(_tables(data))
+    if len(found) >= _MOST:
+        lost = _MOST
+    problems += odd_payloads(found, n_pes, kind, dtype, count)
     if _ends_in_tag(data):
         lost += 1
         problems.append(Problem("ends-early", "warning", name, first, {}, run))

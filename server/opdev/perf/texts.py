@@ -44,6 +44,10 @@ PROBLEMS: Mapping[str, tuple[str, str]] = {
     "above-peak": ("利用率 {value}% 超过峰值：须说明峰值取自哪里", "a utilisation of {value} % is above the peak: say where the peak is from"),
     "odd-factor": ("bus_factor={shown}，{n_pes} PE 时应为 {right}；总线带宽因此不可比", "bus_factor={shown}, and on {n_pes} PEs it is {right}: the bus bandwidth compares with nothing"),
     "odd-peak": ("peak_bandwidth_GBps={shown} 不是已知峰值（{right}）：须注明芯片、链路与拓扑", "peak_bandwidth_GBps={shown} is none of the known peaks ({right}): name chip, links and topology"),
+    "odd-payload": (
+        "payload_bytes={shown}，而 {count} 个 {dtype} 元素应为 {right}：带宽会随之偏高或偏低，说明 payload 的口径",
+        "payload_bytes={shown}, and {count} elements of {dtype} are {right}: bandwidths are off by as much; say what the payload is",
+    ),
     "no-such-pe": ("pe={pe}，而这次只有 {n_pes} 个 PE；这一行没有采用", "pe={pe}, and there are only {n_pes} PEs; the line is not used"),
     "pes-missing": ("{n_pes} 个 PE 里少了 PE {pes}：最慢的可能就在其中，这一次没有采用", "of {n_pes} PEs, PE {pes} told nothing: the slowest may be among them, so this launch is not used"),
     "pes-differ": ("各 PE 的 {field} 不同（{values}）：量的不是同一件事，这一次没有采用", "PEs differ in {field} ({values}): they did not measure the same, so this launch is not used"),
