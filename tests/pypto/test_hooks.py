@@ -250,7 +250,7 @@ def test_a_pro_operator_is_judged_by_its_own_stages(tmp_path):
     status, body, _ = hook("stop", {}, root)
 
     assert status == 2
-    assert "one-kernel" in body["reason"]
+    assert "PL02" in body["reason"]
 
 
 def test_a_commit_with_an_error_is_stopped(op):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from opdev.config import Configs
-from opdev.facts.pypto_kernels import is_stub
+from opdev.facts.pypto_kernels import functions, is_stub
 from opdev.facts.pypto_names import named
 from opdev.phases.model import Check
 from opdev.phases.pypto_checks import FAMILIES, PyptoEvidence, evidence_of
@@ -27,6 +27,7 @@ from opdev.pypto.states import Workflow
 from opdev.rules.engine import Linter
 from opdev.rules.model import Finding, Lang
 from opdev.syntax.file import File
+from opdev.workflow import prorows
 from opdev.workflow.rows import ABSENT, MISSING, ROWS, base
 
 Status = Literal["PASS", "FAIL", "WARN", "INFO", "SKIP"]
@@ -92,11 +93,45 @@ def evidence_at(root: str, kind: Workflow | None = None) -> PyptoEvidence:
 
 
 def stage_judged(evidence: PyptoEvidence, stage: int, lang: Lang) -> Judgement:
-    """The gate of a stage: of the classic workflow row by row, of PyPTO-Pro check by check."""
+    """The gate of a stage, row by row; the last of PyPTO-Pro, which its linter has none for, check by check."""
+    if evidence.kind != "classic" and stage <= prorows.LAST:
+        return _pro_judged(evidence, stage, lang)
     if evidence.kind != "classic":
         return Judgement([_of_check(evidence, check, lang) for check in stage_gate(evidence, str(stage)).checks])
     rows = {row.id for row in ROWS.values() if stage in row.stages}
     return rows_judged(evidence, rows, lang, stage)
+
+
+def _pro_judged(evidence: PyptoEvidence, stage: int, lang: Lang) -> Judgement:
+    """What PyPTO-Pro's linter asks of a stage; in code also what the other rules find."""
+    rows = prorows.of_stage(stage)
+    kinds = frozenset().union(*(row.kinds for row in rows.values()))
+    out: list[Found] = []
+    for file in evidence.files.values():
+        if not file.kind.names & kinds or (stage < prorows.LAST and evidence.below(file).startswith("modules/")):
+            continue
+        out += syntax_found(evidence, file, lang)
+        for finding in findings(evidence, file)[0]:
+            words = words_of(finding.rule)
+            row = prorows.row_of(words, file.kind.names, rows)
+            is_other = file.language == "python" and not any(w.startswith("PL") for w in words)
+            if finding.rule.name != prorows.FILES and (row is not None or is_other):
+                out.append(_of_finding(evidence, finding, row, lang))
+    for name, one in rows.items():
+        if one.file and evidence.there(one.file) is None and (name != prorows.SECOND or evidence.kind == "pro"):
+            real = one.file.replace("<op>", evidence.name)
+            text = f"没有 {real}" if lang == "zh" else f"there is no {real}"
+            hint = f"写出 {real}" if lang == "zh" else f"write {real}"
+            out.append(Found(name, "S1", "FAIL", text, real, 0, "", "E2", prorows.FILES, hint))
+    test = evidence.named("test_<op>.py") if "PL02" in rows else None
+    if test is not None and not functions(test):
+        # A file that is only begun is let be while it is written; delivered it is nothing.
+        text = "里面没有核函数，也没有测试" if lang == "zh" else "it has neither a kernel nor a test"
+        hint = "opdev-lint explain not-one-pro-kernel"
+        out.append(Found("PL02", "S1", "FAIL", text, evidence.below(test), 1, "", "E2", "not-one-pro-kernel", hint))
+    seen = {f.rule_id for f in out}
+    out += [Found(name, "S1", "PASS", "") for name in rows if name not in seen]
+    return Judgement(sorted(out, key=lambda f: (f.rule_id, f.file, f.line)))
 
 
 def rows_judged(
