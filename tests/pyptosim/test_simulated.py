@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -85,6 +86,9 @@ def test_each_case_is_judged_by_what_it_compared(operator, tmp_path):
         "test_device": ("SKIP", 0, "sim"),
     }, done.stdout + done.stderr
     assert done.returncode == 1
+    # How far it is off, for whoever shows a table of cases.
+    assert re.search(r"id=test_loose .* maxae=1\.50\d+e\+00 maxre=\S+ meanre=\S+ backend=sim", done.stdout)
+    assert "id=test_level0(32) result=PASS compared=1 matched=1.000000 maxae=0.000000e+00" in done.stdout
     at = operator.line("test_scale.py", "rtol=2, atol=2")
     assert any(line.startswith(f"{operator.root}/test_scale.py:{at}:1: error: test_loose: out ") for line in lines)
     # The standard is that of what the kernel wrote, though the test compared float32.

@@ -119,7 +119,8 @@ def _cases(judged: Judged, found: Layout, lang: Lang) -> None:
             severity = "error" if case.verdict == "fail" else "warning"
             _put(f"{case.path or found.test}:{case.line or 1}:1: {severity}: {case.id}: {why}")
         share = f" matched={case.matched:.6f}" if case.matched is not None else ""
-        _put(f"[CASE] id={case.id} result={_WORDS[case.verdict]} compared={case.compared}{share} backend=sim")
+        errors = "".join(f" {k}={v if isinstance(v, str) else f'{v:.6e}'}" for k, v in case.errors.items())
+        _put(f"[CASE] id={case.id} result={_WORDS[case.verdict]} compared={case.compared}{share}{errors} backend=sim")
     counts = {"passed": "pass", "failed": "fail", "blocked": "unchecked", "skipped": "skipped"}
     told = " ".join(f"{name}={sum(c.verdict == v for c in judged.cases)}" for name, v in counts.items())
     _put(f"[MATRIX] total={len(judged.cases)} {told}")

@@ -31,6 +31,8 @@ class Case:
     compared: int = 0
     matched: float | None = None
     """The smallest share of elements within tolerance."""
+    errors: Mapping[str, float | str] = field(default_factory=dict)
+    """The largest of what its outputs are off, by the names that checkers have for it; words where JSON has no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,9 @@ def _case(key: str, one: _Open, results: Sequence[Result], *, whole: bool) -> Ca
     place = (str(ended.get("path", "")), int(ended.get("line") or 0)) if ended is not None else ("", 0)
     first = (str(pairs[0]["path"]), int(pairs[0]["line"])) if pairs else ("", 0)
     shares = [r.metrics.matched_ratio for r in results if r.metrics is not None]
-    more: dict[str, Any] = {"compared": len(results), "matched": min(shares) if shares else None}
+    more: dict[str, Any] = {
+        "compared": len(results), "matched": min(shares) if shares else None, "errors": _errors(results),
+    }  # fmt: skip
     if ended is None:
         return Case(key, "fail", both("no-end" if whole else "cut-off"), *first, **more)
     if ended["state"] == "skipped":
@@ -150,6 +154,17 @@ def _case(key: str, one: _Open, results: Sequence[Result], *, whole: bool) -> Ca
         )
         return Case(key, "unchecked", why, *place, **more)
     return Case(key, "pass", both("passed", count=len(results)), **more)
+
+
+def _errors(results: Sequence[Result]) -> dict[str, float | str]:
+    """The worst of each; what is no number is worse than any."""
+    found: dict[str, float | str] = {}
+    for name, of in (("maxae", "max_abs"), ("maxre", "max_rel"), ("meanre", "mean_rel")):
+        values: list[float | str] = [getattr(r.metrics, of) for r in results if r.metrics is not None]
+        words = [value for value in values if isinstance(value, str)]
+        if values:
+            found[name] = words[0] if words else max(value for value in values if not isinstance(value, str))
+    return found
 
 
 def _line(text: object) -> str:
