@@ -120,6 +120,10 @@ def peak_gbps(kind: Collective, n_pes: int, link: float = LINK_GBPS) -> float:
     return link if kind in ("p2p", "dispatch") else link * max(n_pes - 1, 1)
 
 
+_MOVES = re.compile(r"broadcast|scatter|(?:all_?)?gather")
+"""Operators that move data whatever kind they are said to be."""
+
+
 def op_type(op_kind: str, dtype: str, op_name: str = "") -> OpType:
     """The precision class; the operator's name wins over its kind, integers are exact."""
     folded = fold_dtype(dtype) or dtype
@@ -128,7 +132,11 @@ def op_type(op_kind: str, dtype: str, op_name: str = "") -> OpType:
         return "MOVE" if op_kind == "transport" else "COMPUTE_INTEGER"
     if re.search(r"matmul|gemm|mm_|reduce|combine", lowered):
         return "COMPUTE_FLOAT"
-    if op_kind == "transport" or (op_kind == "collective" and collective_of(op_name) is not None):
+    if (
+        op_kind == "transport"
+        or _MOVES.fullmatch(lowered)
+        or (op_kind in ("collective", "") and collective_of(op_name) is not None)
+    ):
         return "MOVE"
     return "COMPUTE_FLOAT"
 
