@@ -124,13 +124,6 @@ def test_functions_with_names_sides_and_parameters():
     assert (cpp.is_device(here.file, None), cpp.is_kernel_entry(here.file, None)) == (False, False)
 
 
-def test_statements_after_go_outwards_to_the_function_only():
-    here = body("if (x) { f(); a(); } b(); c(); } void other() { d();")
-    [call] = cpp.calls(here, "f")
-
-    assert [here.text(s) for s in cpp.statements_after(call.statement)] == ["a();", "b();", "c();"]
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [

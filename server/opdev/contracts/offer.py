@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from opdev.contracts.fields import Contract, Field, Pair, Step, at
@@ -171,11 +171,3 @@ def _value(part: Part, spot: _Spot, field: Field, text: str, why: Pair) -> Offer
     elif not part.json and field.kind == "text" and not _PLAIN.fullmatch(text):
         written = json.dumps(text, ensure_ascii=False)
     return Offer(text, written, why, False, "", field, spot.steps)
-
-
-def nearest_field(fields: Sequence[Field], word: str) -> Field | None:
-    """The key somebody most likely meant."""
-    from opdev.design.problems import nearest
-
-    found = nearest(word, [f.key for f in fields])
-    return next((f for f in fields if f.key == found), None) if found is not None else None

@@ -7,7 +7,6 @@ still parses stays known and the rest is a fault with its place.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -112,11 +111,6 @@ class DesignDocument:
     def heading(self, number: str) -> Heading | None:
         """The heading of section ``2`` or ``6.1``."""
         return next((h for h in self.headings if h.number == number), None)
-
-    def heading_at(self, offset: int) -> Heading | None:
-        """The last heading at or before ``offset``."""
-        index = bisect_right([h.start for h in self.headings], offset) - 1
-        return self.headings[index] if index >= 0 else None
 
     @cached_property
     def dsl(self) -> Fence | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -179,8 +179,3 @@ def _unknown(outcome: Outcome) -> Diagnosis:
         (f"退出码 {outcome.exit}，输出里没有已知的报错", f"exit status {outcome.exit}, and no known message in its output"),
         ("看日志里的第一条报错", "look for the first error in the log"), "",
     )  # fmt: skip
-
-
-def classes_of(found: Sequence[Diagnosis]) -> str:
-    """The class of a failure: that of the first diagnosis."""
-    return found[0].cls if found else "unknown"

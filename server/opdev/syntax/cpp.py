@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -445,15 +445,3 @@ def _binary(operator: str, left: int, right: int) -> int | None:
     table = {"Add": left + right, "Sub": left - right, "Mult": left * right, "BitAnd": left & right, "BitOr": left | right,
              "BitXor": left ^ right}  # fmt: skip
     return table.get(operator)
-
-
-def statements_after(node: Node) -> Iterator[Node]:
-    """Statements that follow ``node``'s statement in its block, then in the blocks around it."""
-    here: Node | None = node
-    while here is not None and here.type != "function_definition":
-        sibling = here.next_named_sibling
-        if here.parent is not None and here.parent.type in ("compound_statement", "case_statement"):
-            while sibling is not None:
-                yield sibling
-                sibling = sibling.next_named_sibling
-        here = here.parent
