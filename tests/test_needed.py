@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -105,3 +106,16 @@ def test_modes_hold_root_back_where_a_test_asks_for_it(tmp_path):
 
     assert done.returncode != 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_skipped_for_want_of_a_tool_but_by_the_one_that_fails_in_ci():
+    wanting = re.compile(r"importorskip\(|skipif\([^)]*(?:which|find_spec)|skip\([^)]*(?:install|missing|lacks)")
+    found = [
+        f"{path.relative_to(HERE)}:{number}"
+        for path in HERE.rglob("*.py")
+        if "clean" not in path.parts and path.name not in ("needed.py", "test_needed.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if wanting.search(line)
+    ]
+
+    assert found == []

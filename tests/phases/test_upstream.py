@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 
 import pytest
 from build import finished
+from needed import needs
 
 from opdev.phases import upstream
 from opdev.phases.evidence import Evidence
@@ -16,7 +16,7 @@ from opdev.phases.git_index import changed
 from opdev.project.operators import Operator
 from opdev.project.places import Places
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git to make repositories")
+pytestmark = needs("git")
 BELOW = ("docs/", "include/", "src/")
 
 
