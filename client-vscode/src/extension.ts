@@ -5,7 +5,7 @@ import { clangdOffer } from './clangd';
 import { registerCommands } from './commands';
 import { documentCommands } from './documents/commands';
 import { reportCommands } from './documents/reports';
-import { closeLog } from './log';
+import { closeLog, log } from './log';
 import { newOperatorCommand } from './newOperator/newOperator';
 import { updateCommand } from './newOperator/update';
 import { Store } from './operators/store';
@@ -29,6 +29,7 @@ import { walkthrough } from './walkthrough';
 let server: Server | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
+  const began = performance.now();
   const found = bundle(context.extensionPath);
   const own = home(managedFolder(context), (context.extension.packageJSON as { version: string }).version, found);
   const made = new Server(() => places(own));
@@ -61,6 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   // Not waited for: the editor shows what an extension brings only once its activation has ended.
   void made.refresh();
+  log().info(`activated in ${Math.round(performance.now() - began)} ms`);
 }
 
 export async function deactivate(): Promise<void> {
