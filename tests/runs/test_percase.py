@@ -9,11 +9,12 @@ import time
 
 import pytest
 from fakes import of
+from needed import package
 from programs import CASES
 
 from opdev.runs.taking import Taken, take
 
-np = pytest.importorskip("numpy")
+np = package("numpy")
 
 COUNT, WRONG = 20, 7
 MATRIX = """\
@@ -54,6 +55,9 @@ for n in range(settings["count"]):
                 os.kill(int(entry.name), signal.SIGKILL)
     print(f"[CASE] id={case} category=functional scale=XS n_pes=2 dtype=float16 shape=64x64 result=PASS maxae=0 maxre=0 seconds=0 log=-", flush=True)
 print(f"[MATRIX] total={settings['count']} passed={settings['count']} failed=0 blocked=0")
+if settings.get("red"):
+    print("[CASE] id=case_99 result=FAIL")
+    sys.exit(1)
 """
 
 
@@ -181,6 +185,16 @@ def test_a_case_without_outputs_says_why(matrix):
     assert op.cli("report", "correctness").returncode == 0
     report = (op.root / "docs/correctness_report.md").read_text(encoding="utf-8")
     assert silent["why"]["zh"] in report.split("## 4.")[1]
+
+
+def test_a_failed_case_is_a_failure_of_correctness(matrix):
+    op = matrix(count=1, red=True)
+    _, events = op.go("4")
+
+    [told] = of(events, "diagnosis")
+    assert (told["signature"], told["class"], told["route"]) == ("cases-failed", "correctness", "3")
+    assert "1 of the cases failed" in told["cause"]["en"]
+    assert [one["verdict"] for one in of(events, "case-precision")] == ["pass", None]
 
 
 def test_an_engine_that_is_killed_costs_no_other_case(matrix):

@@ -42,8 +42,18 @@ def agrees(said: str | None, verdict: str | None) -> bool | None:
 class _Case:
     name: str
     said: str | None
-    taken: Taken
+    taken: Taken | None
+    why: Text | None = None
+    """Why there is nothing to judge."""
     begun: float = 0.0
+
+    @property
+    def size(self) -> int:
+        return self.taken.size if self.taken is not None else 0
+
+    def remove(self) -> None:
+        if self.taken is not None:
+            self.taken.remove()
 
 
 class PerCase:
@@ -71,19 +81,23 @@ class PerCase:
         said = said if isinstance(said, str) else None
         found = take(self.root, self.folder, name, self._begun, self._since)
         self._since = time.time()
+        # What is not judged waits as well: they are told in the order in which they ran.
         if not isinstance(found, Taken):
-            self._tell(name, said, why=found)
+            self._put(_Case(name, said, None, found))
             return
-        waiting = found.size + sum(case.taken.size for case in self._queue)
+        waiting = found.size + sum(case.size for case in self._queue)
         if waiting > self.limit:
             found.remove()
             size, most = waiting // _MB, self.limit // _MB
-            self._tell(name, said, why=both(
+            self._put(_Case(name, said, None, both(
                 f"没有判断：等待判断的输出有 {size} MB，至多 {most} MB（opdev.toml 里 [run] 的 case-megabytes）",
                 f"not judged: {size} MB of outputs would wait for it, at most {most} MB may (case-megabytes in [run] of opdev.toml)",
-            ))  # fmt: skip
+            )))  # fmt: skip
             return
-        self._queue.append(_Case(name, said, found))
+        self._put(_Case(name, said, found))
+
+    def _put(self, case: _Case) -> None:
+        self._queue.append(case)
         self.tick()
 
     def tick(self) -> None:
@@ -95,8 +109,8 @@ class PerCase:
         while self._queue and not self.stop.asked:
             self._go_on(0.05)
         for case in self._queue:
-            case.taken.remove()
-            self._tell(case.name, case.said, why=both("停止了，没有判断", "stopped, not judged"))
+            case.remove()
+            self._tell(case, why=case.why or both("停止了，没有判断", "stopped, not judged"))
         self._queue.clear()
         self._drop()
         for path in (self.folder, os.path.dirname(self.folder)):
@@ -114,6 +128,8 @@ class PerCase:
             self._judged(case, answer)
 
     def _answer(self, case: _Case, patience: float) -> Mapping[str, Any] | None:
+        if case.taken is None:
+            return {"document": None, "why": case.why}
         if not case.begun:
             case.begun = time.monotonic()
             if self._engine is not None and self._engine.ended:
@@ -135,27 +151,27 @@ class PerCase:
 
     def _judged(self, case: _Case, answer: Mapping[str, Any]) -> None:
         document, why = answer["document"], answer["why"]
-        if document is not None and case.taken.changed:
+        if document is not None and case.taken is not None and case.taken.changed:
             document, why = None, both(
                 "没有判断：判断时后面的用例改写了它的文件；让脚本把每个用例的输出分开放（OPDEV_CASES）",
                 "not judged: a later case wrote over its files meanwhile; let the script keep the outputs of each case apart (OPDEV_CASES)",
             )  # fmt: skip
         kept = None
         wrong = document is not None and document["verdict"] != "pass"
-        if wrong and self._kept + case.taken.size <= self.limit and not case.taken.stamps:
-            self._kept += case.taken.size
+        if wrong and case.taken is not None and self._kept + case.size <= self.limit and not case.taken.stamps:
+            self._kept += case.size
             kept = case.taken.folder
         else:
-            case.taken.remove()
-        self._tell(case.name, case.said, document, why, kept, time.monotonic() - case.begun)
+            case.remove()
+        self._tell(case, document, why, kept, time.monotonic() - case.begun if case.begun else 0.0)
 
     def _tell(
-        self, name: str, said: str | None, document: Mapping[str, Any] | None = None, why: Text | None = None,
-        kept: str | None = None, seconds: float = 0.0,
+        self, case: _Case, document: Mapping[str, Any] | None = None, why: Text | None = None, kept: str | None = None,
+        seconds: float = 0.0,
     ) -> None:  # fmt: skip
         verdict = document["verdict"] if document is not None else None
         self.events.add(
-            "case-precision", phase=self.phase, task=self.task, case=name, said=said, verdict=verdict, agrees=agrees(said, verdict),
+            "case-precision", phase=self.phase, task=self.task, case=case.name, said=case.said, verdict=verdict, agrees=agrees(case.said, verdict),
             document=document, why=why, kept=kept, seconds=round(seconds, 3),
         )  # fmt: skip
 

@@ -184,7 +184,11 @@ class Stepper:
         if step.plain:
             return [] if outcome.good else Watch().told(outcome), ""
         if not outcome.good:
-            return recording.watch.told(outcome), ""
+            told = recording.watch.told(outcome)
+            failed = recording.counts["case:FAIL"]
+            if told[0].id == "unknown" and failed and not outcome.timed_out:
+                return [_made("cases-failed", "correctness", f"{failed} 个用例没有通过", f"{failed} of the cases failed", "每个用例的检查结果在它自己的日志里（[CASE] 行的 log=），哪个 PE、哪个元素见 opdev precision --run last", "what was checked is in each case's own log (log= of its [CASE] line); `opdev precision --run last` has the PE and the element")], ""  # fmt: skip
+            return told, ""
         if (
             counts["check:FAIL"]
             or counts["fault"]
