@@ -66,6 +66,8 @@ def test_buttons_of_the_offer_do_what_they_say(
     bench.notification(OFFER.format("three")).wait_for(state="detached")
     bench.reload()
     bench.open("four/src/demo_kernel.cpp")
+    # The palette has what the editor knew when it was opened.
+    bench.page.locator(".codelens-decoration").first.wait_for()
     bench.palette("opdev: Let clangd understand this operator")
     bench.notification("clangd is set up; sources it knows: 1.").wait_for()
     assert all((operators["four"] / name).is_file() for name in WRITTEN)
