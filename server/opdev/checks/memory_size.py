@@ -68,7 +68,7 @@ def _overflows(text: str) -> bool:
         return False
     product = 1
     for factor in text.split("*"):
-        number = int(factor) if factor.strip().isdigit() else 0
+        number = int(factor) if factor.strip().isdecimal() else 0
         if number > _INT_MAX:
             return False
         product *= number

@@ -85,9 +85,9 @@ def dropped_remainder(context: Context) -> Iterator[Hit]:
     """``while (left >= chunk)`` with nothing moved for what is left below one chunk."""
     for match in _WHILE.finditer(context.code, context.start, context.end):
         left, chunk, operator = (match[g].decode("utf-8", "replace") for g in ("left", "chunk", "op"))
-        if chunk.isdigit() and int(chunk) <= 1:
+        if chunk.isdecimal() and int(chunk) <= 1:
             continue
-        if operator == ">" and chunk.isdigit():
+        if operator == ">" and chunk.isdecimal():
             continue
         node = ancestor(context.node_at(match.start(), match.start() + 5), "while_statement")
         here = context.node_at(match.start(), match.start() + 5)

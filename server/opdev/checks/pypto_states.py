@@ -146,7 +146,7 @@ def skipped_stage(context: Context) -> Iterator[Hit]:
         return
     for child in status.children:
         number = child.key or ""
-        if number.isdigit() and int(number) < current and child.text not in ("completed", "skipped"):
+        if number.isdecimal() and int(number) < current and child.text not in ("completed", "skipped"):
             yield Hit(*child.where, "default", {"stage": number, "status": child.text, "current": current})
 
 

@@ -182,7 +182,7 @@ def too_few(context: Context) -> Iterator[Hit]:
     if document is not None and document.text("performance.performance_auto_optim").lower() == "false":
         return
     asked = document.text("performance.max_opt_rounds") if document is not None else ""
-    wanted = int(asked) if asked.isdigit() and len(asked) < 3 else ROUNDS
+    wanted = int(asked) if asked.isdecimal() and len(asked) < 3 else ROUNDS
     lacking = [n for n in range(1, wanted + 1) if n not in numbers]
     if not lacking:
         return

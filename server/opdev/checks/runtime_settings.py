@@ -85,11 +85,11 @@ def _literals(context: Context, name: str) -> Iterator[tuple[bash.Assignment, in
 def bad_profiling_pe(context: Context) -> Iterator[Hit]:
     """SHMEM_CYCLE_PROF_PE that is no PE's number."""
     counts = [a.value for n in _PE_COUNTS for a in values(context).get(n, [])]
-    count = int(counts[0]) if len(counts) == 1 and counts[0] and counts[0].isdigit() else None
+    count = int(counts[0]) if len(counts) == 1 and counts[0] and counts[0].isdecimal() else None
     for _, start, end, value in _literals(context, "SHMEM_CYCLE_PROF_PE"):
         if re.search(r"[<>{}]", value):
             continue
-        if not value.isdigit():
+        if not value.isdecimal():
             yield Hit(start, end, args={"value": value}, fix=Fix((Edit(start, end, "0"),)))
         elif count is not None and int(value) >= count:
             args = {"value": value, "count": count, "last": count - 1}
@@ -119,8 +119,8 @@ def bad_log_setting(context: Context) -> Iterator[Hit]:
 def bad_rdma_qos(context: Context) -> Iterator[Hit]:
     """HCCL_RDMA_TC outside 0–255 in steps of 4, HCCL_RDMA_SL outside 0–7."""
     for _, start, end, value in _literals(context, "HCCL_RDMA_TC"):
-        if not (value.isdigit() and int(value) <= 255 and int(value) % 4 == 0) and not re.search(r"[<>]", value):
+        if not (value.isdecimal() and int(value) <= 255 and int(value) % 4 == 0) and not re.search(r"[<>]", value):
             yield Hit(start, end, "default", {"value": value})
     for _, start, end, value in _literals(context, "HCCL_RDMA_SL"):
-        if not (value.isdigit() and int(value) <= 7) and not re.search(r"[<>]", value):
+        if not (value.isdecimal() and int(value) <= 7) and not re.search(r"[<>]", value):
             yield Hit(start, end, "level", {"value": value})

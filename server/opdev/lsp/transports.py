@@ -44,7 +44,7 @@ def take_stdio() -> Streams:
 def listen(address: str) -> Streams:
     """Wait for one client on HOST:PORT and serve it."""
     host, separator, port = address.rpartition(":")
-    if not separator or not port.isdigit() or int(port) > 65535:
+    if not separator or not port.isdecimal() or int(port) > 65535:
         raise TransportError(f"--tcp takes HOST:PORT, such as 127.0.0.1:2087, not {address!r}")
     try:
         with socket.create_server((host.strip("[]") or "127.0.0.1", int(port)), family=_family(host)) as server:

@@ -9,15 +9,15 @@ from opdev.runs.lines import text_of
 from opdev.runs.parsers import Fields, Where
 
 _LINE = re.compile(
-    rb"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) (debug|info|warn|error|fatal) (\d+) pid\[(\d+)\] "
-    rb"\[SHM_SHMEM ([^:\]\n]+):(\d+)\] (.*)$",
+    rb"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) (debug|info|warn|error|fatal) (\d{1,19}) pid\[(\d{1,19})\] "
+    rb"\[SHM_SHMEM ([^:\]\n]+):(\d{1,9})\] (.*)$",
     re.M,
 )
 _STAGES = (
     (re.compile(rb"bootstrap plugin initialized successfully"), "bootstrap"),
-    (re.compile(rb"The ACLSHMEM pe: (\d+) init success"), "init"),
-    (re.compile(rb"The pe: (\d+) begins to finalize"), "finalize-begin"),
-    (re.compile(rb"The pe: (\d+) finalize success"), "finalize"),
+    (re.compile(rb"The ACLSHMEM pe: (\d{1,9}) init success"), "init"),
+    (re.compile(rb"The pe: (\d{1,9}) begins to finalize"), "finalize-begin"),
+    (re.compile(rb"The pe: (\d{1,9}) finalize success"), "finalize"),
     (re.compile(rb"release_heap success"), "heap-released"),
 )
 _MOST = 500

@@ -51,4 +51,4 @@ class Parser:
 
 
 def _number(text: bytes | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None
+    return int(text) if text is not None and text.isdigit() and len(text) < 10 else None
