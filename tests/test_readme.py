@@ -152,6 +152,19 @@ def test_linked_files_exist(readme):
         assert (REPO / target).exists(), target
 
 
+def test_the_map_for_contributors_has_every_package_and_nothing_else():
+    text = (REPO / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Invariants")[0]
+    packages = {p.name for p in Path(opdev.__file__).parent.iterdir() if (p / "__init__.py").is_file()}
+    rows = [line for line in text.splitlines() if line.startswith("| `server/opdev/")]
+
+    assert {name for row in rows for name in re.findall(r"[`/](\w+)/`", row)} - {
+        "parsers",
+        "executors",
+        "formats",
+        "templates",
+    } == packages
+
+
 # The pre-commit hook
 
 
