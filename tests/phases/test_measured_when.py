@@ -52,6 +52,23 @@ OTHER = {"sources": {"src/main.cpp": "0" * 64}}
         # Reports by hand say that it passed, and no run which was first.
         ([{"step": "perf", "time": 1100.0, "seconds": 50.0}], "not-applicable"),
         ([MATRIX], "not-applicable"),
+        # Of what failed there are no figures.
+        (
+            [
+                {"step": "perf", "time": 900.0, "seconds": 50.0, "result": "fail"},
+                MATRIX,
+                {"step": "perf", "time": 1100.0, "seconds": 9.0},
+            ],
+            "ok",
+        ),
+        (
+            [
+                MATRIX,
+                {"step": "perf", "time": 1100.0, "seconds": 9.0},
+                {**OTHER, "step": "perf", "time": 1200.0, "result": "fail"},
+            ],
+            "ok",
+        ),
     ],
 )
 def test_performance_is_measured_of_what_is_right(op, lines, state):

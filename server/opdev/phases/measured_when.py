@@ -22,7 +22,7 @@ _NONE = both("没有性能的运行记录", "no measurement is on record")
 
 def after_correctness(evidence: Evidence) -> Check:
     """Whether the measured code had passed its cases when it was measured (SH93B)."""
-    record = evidence.record("perf")
+    record = _measured(evidence)
     if record is None:
         return _AFTER.skipped(_NONE)
     tested = [r for r in evidence.records if r.step == "matrix" and r.result == "pass" and r.backend != "sim"]
@@ -51,10 +51,10 @@ def after_correctness(evidence: Evidence) -> Check:
 
 def apart(evidence: Evidence) -> Check:
     """Whether the operator was started 30 s behind the baseline, or more (SH905)."""
-    if evidence.record("perf") is None:
+    if _measured(evidence) is None:
         return _APART.skipped(_NONE)
     measured = [r for r in evidence.records if r.step in ("perf", "baseline") and r.seconds is not None]
-    last = next((r for r in reversed(measured) if r.step == "perf"), None)
+    last = next((r for r in reversed(measured) if r.step == "perf" and r.result == "pass"), None)
     if last is None:
         return _APART.skipped(both("运行记录里没有起止时间", "no record says when it was begun"))
     before = [r for r in measured if r.step == "baseline" and r.time <= last.time]
@@ -68,6 +68,11 @@ def apart(evidence: Evidence) -> Check:
         both("隔 30 秒单独重测：opdev run 6", "measure again, 30 s later: `opdev run 6`"),
         _spot(last),
     )  # fmt: skip
+
+
+def _measured(evidence: Evidence) -> Record | None:
+    """The newest measurement that came to its end: of one that failed there are no figures."""
+    return next((r for r in reversed(evidence.records) if r.step == "perf" and r.result == "pass"), None)
 
 
 def _start(record: Record) -> float:
