@@ -73,6 +73,9 @@ def against(found: Measured, reference: Stored | None, golden: Stored, limits: L
     other = measure(reference, golden, limits, Grid(1, max(golden.count, 1), 1, max(golden.count, 1)), keep=0)
     if found.compared < found.within or found.elements > found.compared or other.elements > other.compared:
         return Reference(path, False, (), both("ref-not-finite"))
+    if other.max_golden > 0 and not other.nonzero:
+        # Ten times as wrong as nothing at all would be anything.
+        return Reference(path, False, (), both("ref-zero"))
     pairs = {
         "MARE": (found.max_rel, other.max_rel), "MERE": (found.mean_rel, other.mean_rel), "RMSE": (found.rmse, other.rmse),
     }  # fmt: skip

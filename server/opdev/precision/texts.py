@@ -158,6 +158,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "r-sentinel": ("有效的 {received} 个元素之后被改写，须保持 0xFF", "written past the {received} elements that count: what follows has to stay 0xFF"),
     "r-other": ("结果个数不同", "another number of outputs"),
     "ref-not-finite": ("有 NaN 或 Inf", "NaN or Inf"),
+    "ref-zero": ("参考全是 0，没有算出东西", "the reference is all zero: nothing was computed"),
     "ref-size": ("参考有 {count} 个元素，应为 {wanted}", "the reference has {count} elements, {wanted} are needed"),
     # Notes
     "n-inf-equal": ("{count} 处两边是相同的 Inf，算相等", "{count} positions have the same Inf on both sides and count as equal"),
