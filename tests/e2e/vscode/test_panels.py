@@ -16,7 +16,6 @@ from recorded import recorded, runs
 
 if TYPE_CHECKING:
     from code_server import CodeServer
-    from operators import Operator
     from playwright.sync_api import FrameLocator
     from workbench import Workbench
 
@@ -68,12 +67,20 @@ def agree(page: FrameLocator, document: dict[str, Any], backend: str) -> None:
         assert [row[1].split(" ")[0] for row in rows[1:]] == [g["case"] for g in groups]
 
 
-def judged(op: Operator, run: str) -> list[list[object]]:
+def told(root: Path, run: str) -> list[dict[str, Any]]:
+    """What `opdev show` prints of a run for programs."""
+    done = subprocess.run(
+        [sys.executable, "-m", "opdev.cli", "show", run, "--op", str(root), "--format", "jsonl"],
+        capture_output=True, text=True, check=True, cwd="/",
+    )  # fmt: skip
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def judged(root: Path, run: str) -> list[list[object]]:
     """Each case of a run, its verdict, and each PE's verdict and MaxAE, from what `opdev show` prints of the run."""
     found: list[list[object]] = []
     pes: dict[int, dict[str, Any]] = {}
-    for line in op.opdev("show", run, "--format", "jsonl").stdout.splitlines():
-        event = json.loads(line)
+    for event in told(root, run):
         if event["type"] == "check" and event["pe"] is not None:
             pe = pes.setdefault(event["pe"], {})
             pe.update(event["values"], **({"verdict": event["verdict"]} if event["verdict"] else {}))
@@ -83,6 +90,51 @@ def judged(op: Operator, run: str) -> list[list[object]]:
             )
             pes = {}
     return found
+
+
+def error(value: float | str | None) -> str:
+    """As the panels write errors: two digits and a power of ten, words where JSON has no number."""
+    if value is None or isinstance(value, str):
+        return value or "–"
+    return "0" if value == 0 else re.sub(r"e([+-])0?(\d)", r"e\1\2", f"{value:.2e}")
+
+
+def detailed(page: FrameLocator, result: dict[str, Any]) -> None:
+    """Every number of the chosen PE's details is `opdev precision`'s."""
+    found = page.locator(".details .verdict dl > div").all_inner_texts()
+    shown = [" ".join(text.split()).rpartition(" ")[2] for text in found]
+    m = result["metrics"]
+    wanted = [error(m[name]) for name in ("max_abs", "max_rel", "mean_rel", "rmse", "eb")]
+    assert " ".join(found[0].split()).endswith(f"{m['within']} / {m['elements']}")
+    assert shown[1 : 1 + len(wanted)] == wanted
+
+
+def compiled(bench: Workbench, page: FrameLocator, root: Path, run: str, out: Path) -> None:
+    """State, errors and every line of the log in the compile panel are those of `opdev runs`, `opdev show` and the logs."""
+    (record,) = [one for one in cli(root, "runs") if one["id"] == run]
+    assert page.locator(f".badge.{record['state']}").count() == 1
+    assert (page.locator(".simulated").count() > 0) == (record["backend"] == "sim")
+    found = [e for e in told(root, run) if e["type"] == "diagnostic" and e["severity"] != "note"]
+    assert page.locator(".errors .found").count() == len(found)
+    for row, event in zip(page.locator(".errors .found").all(), found, strict=True):
+        where = f"{event['path'].rpartition('/')[2]}:{event['line']} " if event["path"] else ""
+        assert " ".join(row.inner_text().split()) == " ".join(f"{where}{event['message']}".split())
+    page.get_by_role("button", name=re.compile("Export the log|导出日志")).click()
+    box = bench.page.locator(".quick-input-widget .quick-input-box input")
+    box.wait_for()
+    box.fill(str(out))
+    bench.page.locator(".quick-input-widget .monaco-list-row").first.wait_for()
+    bench.page.locator(".quick-input-widget .monaco-button").first.click()
+    bench.until(lambda: out.exists() and out.stat().st_size > 0, "the log is exported")
+    lines: dict[str, list[str]] = {}
+    part: list[str] = []
+    for line in out.read_text(encoding="utf-8").rstrip("\n").split("\n"):
+        if line.startswith("━━ "):
+            part = lines.setdefault(line[3:], [])
+        else:
+            part.append(line)
+    logs = {path.name: path.read_text(encoding="utf-8") for path in Path(record["folder"], "logs").glob("*.log")}
+    assert lines == {name: text.rstrip("\n").split("\n") for name, text in logs.items() if text}
 
 
 def on_screen(page: FrameLocator) -> list[list[object]]:
@@ -98,7 +150,7 @@ def on_screen(page: FrameLocator) -> list[list[object]]:
 
 def close(bench: Workbench) -> None:
     """Close the panel in front."""
-    tab = bench.page.locator(".tab.active").filter(has_text=re.compile("精度|性能|Precision|Performance"))
+    tab = bench.page.locator(".tab.active").filter(has_text=re.compile("编译|精度|性能|Compile|Precision|Performance"))
     tab.hover()
     tab.locator(".tab-actions .action-label").click()
     bench.page.locator("iframe.webview").wait_for(state="detached")
@@ -135,6 +187,11 @@ def test_both_panels_fill_live_and_are_the_same_when_opened_again(
     bench.picture("precision-live-zh-dark")
     page.locator(".badge.blocked").wait_for(timeout=LONG)
     page.locator(".details .verdict").wait_for()
+    ran = runs(root)[-1]
+    assert on_screen(page) == judged(root, ran)
+    chosen = page.locator(".details h2").first.inner_text()
+    (mine,) = [r for r in cli(root, "precision")["results"] if chosen.startswith(f"PE {r['pe']} ")]
+    detailed(page, mine)
     first = cells(page, ".cases")
     detail = page.locator(".details").inner_text()
     assert [row[0] for row in first[1:]] == list(CASES)
@@ -146,6 +203,19 @@ def test_both_panels_fill_live_and_are_the_same_when_opened_again(
     page.locator(".details .verdict").wait_for()
     assert cells(page, ".cases") == first
     assert page.locator(".details").inner_text() == detail
+    close(bench)
+    page = panel(bench, "打开编译面板", "编译", "allgather", choose=True)
+    page.locator(".log .line", has_text="[MATRIX]").first.wait_for()
+    compiled(bench, page, root, ran, workspace / "compile.log")
+    # Folded, a log is its heading, for mouse and keyboard.
+    matrix = page.locator(".log .title[aria-expanded]", has_text="-matrix.stdout.log").last
+    matrix.focus()
+    bench.page.keyboard.press("Enter")
+    page.locator(".log .line", has_text="[MATRIX]").first.wait_for(state="detached")
+    bench.picture("compile-folded-zh-dark")
+    page.get_by_role("button", name="全部展开").click()
+    page.get_by_label("跟随末尾").check()
+    page.locator(".log .line", has_text="[MATRIX]").first.wait_for()
     close(bench)
 
     page = panel(bench, "打开性能面板", "性能", "allgather", choose=True)
@@ -180,8 +250,9 @@ def test_why_an_output_is_wrong_and_how_two_runs_compare(
     # The PE that is wrong is chosen by itself.
     page.locator(".details h2", has_text="PE 1 · odd_2pe").wait_for()
     page.locator(".hypotheses").first.wait_for()
-    assert on_screen(page) == judged(op, runs(op.root)[-1])
+    assert on_screen(page) == judged(op.root, runs(op.root)[-1])
     said = cli(op.root, "precision")["results"][1]
+    detailed(page, said)
     rows = cells(page, ".details .mismatches")[1:]
     assert [[row[0], row[1]] for row in rows] == [
         [str(m["index"]), f"[{', '.join(map(str, m['coordinates']))}]"] for m in said["mismatches"]
