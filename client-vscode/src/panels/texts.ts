@@ -17,7 +17,7 @@ export function titleOf(kind: Kind): string {
 /** Words all pages share. */
 function shared(): Record<string, string> {
   return {
-    simulated: vscode.l10n.t('Simulated on the CPU stand-in: no measurement of hardware'),
+    simulated: vscode.l10n.t('Simulated on the CPU: no measurement of hardware'),
     nothing: vscode.l10n.t('Nothing was run here yet.'),
     starting: vscode.l10n.t('starting'),
     running: vscode.l10n.t('running'),

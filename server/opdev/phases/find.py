@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from opdev.project.index import SHARED
 from opdev.project.operators import Operator
 from opdev.project.places import Places
 from opdev.pypto.finding import workflow_of
 
-_SHARED = frozenset({"torch_binding", "scripts", "utils", "lib", "common"})
 _SKIP = frozenset({
     "build", "data", "output", ".git", "install", "node_modules", "__pycache__", ".opdev", "3rdparty", "third_party",
     ".venv", "venv",
@@ -54,13 +54,13 @@ def _root(folder: str, places: Places) -> str | None:
 def _new(root: str, folder: str) -> bool:
     """Whether the folder asked about is one that somebody made for an operator and left empty."""
     parent, _, name = root.rpartition("/")
-    return root == folder and parent.endswith("/custom-ops") and name not in _SHARED and os.path.isdir(root)
+    return root == folder and parent.endswith("/custom-ops") and name not in SHARED and os.path.isdir(root)
 
 
 def is_operator(root: str) -> bool:
     """Whether a folder holds what an operator has."""
     parent, _, name = root.rpartition("/")
-    if name in _SHARED or parent.endswith("/custom"):
+    if name in SHARED or parent.endswith("/custom"):
         # PyPTO operators (``custom/``) have another workflow.
         return False
     if any(os.path.isfile(f"{root}/{mark}") for mark in _MARKS):

@@ -15,6 +15,8 @@ from opdev.kinds import Place
 MOST = 5_000
 """Operators listed; a tree with more is no workspace."""
 DESIGN = "docs/design.md"
+SHARED = frozenset({"torch_binding", "scripts", "utils", "lib", "common"})
+"""Folders beside operators that all of them use: none of them is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,11 @@ class Index:
     def note(self, path: str, place: Place) -> None:
         """A file is there."""
         root = place.root
-        if root is None or (root not in self._entries and len(self._entries) >= MOST):
+        if (
+            root is None
+            or root.rpartition("/")[2] in SHARED
+            or (root not in self._entries and len(self._entries) >= MOST)
+        ):
             return
         if self._seen is not None:
             self._seen.add(root)
