@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from mutations import mutants
 
 from opdev.design.document import document_of
 from opdev.design.frame import frame_problems, skeleton
@@ -33,21 +33,6 @@ TEXT = (
     .replace("[pass/fail]", "pass")
     .replace("- [ ]", "- [x]")
 )
-LINES = TEXT.splitlines(keepends=True)
-cuts = st.tuples(st.integers(0, len(TEXT)), st.integers(0, 30), st.sampled_from(PIECES))
-moves = st.tuples(st.integers(0, len(LINES) - 1), st.integers(0, 9), st.integers(0, len(LINES) - 1))
-
-
-def mutated(cut, moved, crlf):
-    lines = list(LINES)
-    for start, count, to in moved:
-        taken = lines[start : start + count]
-        del lines[start : start + count]
-        lines[to:to] = taken
-    text = "".join(lines)
-    for at, drop, piece in cut:
-        text = text[:at] + piece + text[at + drop :]
-    return (text.replace("\n", "\r\n") if crlf else text).encode()
 
 
 @cache
@@ -76,9 +61,8 @@ def findings_of(data):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(cuts, max_size=4), st.lists(moves, max_size=2), st.booleans())
-def test_nothing_raises_and_places_stay_inside(cut, moved, crlf):
-    data = mutated(cut, moved, crlf)
+@given(data=mutants(TEXT, PIECES, 9))
+def test_nothing_raises_and_places_stay_inside(data):
     for finding in findings_of(data):
         assert finding.rule.name != "internal-error", finding.message("en")
         assert 0 <= finding.start <= finding.end <= len(data)

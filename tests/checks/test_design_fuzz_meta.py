@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from mutations import mutants
 
 from opdev.kinds import Place, classify
 from opdev.rules import store
@@ -38,21 +38,6 @@ def design():
 
 
 TEXT = design()
-LINES = TEXT.splitlines(keepends=True)
-cuts = st.tuples(st.integers(0, len(TEXT)), st.integers(0, 30), st.sampled_from(PIECES))
-moves = st.tuples(st.integers(0, len(LINES) - 1), st.integers(0, 4), st.integers(0, len(LINES) - 1))
-
-
-def mutated(cut, moved, crlf):
-    lines = list(LINES)
-    for start, count, to in moved:
-        taken = lines[start : start + count]
-        del lines[start : start + count]
-        lines[to:to] = taken
-    text = "".join(lines)
-    for at, drop, piece in cut:
-        text = text[:at] + piece + text[at + drop :]
-    return (text.replace("\n", "\r\n") if crlf else text).encode()
 
 
 @cache
@@ -67,9 +52,8 @@ def findings_of(data):
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(cuts, max_size=4), st.lists(moves, max_size=2), st.booleans())
-def test_nothing_raises_and_places_stay_inside(cut, moved, crlf):
-    data = mutated(cut, moved, crlf)
+@given(data=mutants(TEXT, PIECES))
+def test_nothing_raises_and_places_stay_inside(data):
     for finding in findings_of(data):
         assert finding.rule.name != "internal-error", finding.message("en")
         assert 0 <= finding.start <= finding.end <= len(data)
