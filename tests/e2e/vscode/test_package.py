@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from code_server import tools
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHONS = ("cp310", "cp311", "cp312", "cp313", "cp314")
@@ -64,6 +65,21 @@ def test_nothing_of_the_workshop_is_in_it(package: zipfile.ZipFile) -> None:
     assert not [name for name in names if re.match(r"node_modules|src|test|webview|tools|dist-test", name)]
     assert not [name for name in names if name.endswith((".map", ".ts"))]
     assert {"dist/extension.js", "l10n/bundle.l10n.zh-cn.json", "package.nls.zh-cn.json"} <= set(names)
+
+
+def test_keys_are_none_that_the_editor_has() -> None:
+    """Two keys each, after Ctrl+K: 2089 in the editor's own numbers, in which A is 31, 0 is 21 and Shift is 1024 more."""
+    program = tools() / "node_modules/code-server/lib/vscode/out/vs/code/browser/workbench/workbench.js"
+    taken = {int(code) for code in re.findall(r"\(2089,(\d+)\)", program.read_text(encoding="utf-8"))}
+    # Ctrl+K S saves all, Ctrl+K Ctrl+S shows the keys: they are read as they stand there.
+    assert {49, 2048 + 49} <= taken
+    manifest = json.loads((ROOT / "client-vscode/package.json").read_text(encoding="utf-8"))
+    for binding in manifest["contributes"]["keybindings"]:
+        first, _, second = binding["key"].partition(" ")
+        shift, key = second.startswith("shift+"), second.removeprefix("shift+")
+        code = (21 + int(key) if key.isdigit() else 31 + ord(key) - ord("a")) + 1024 * shift
+        assert first == "ctrl+k", binding
+        assert code not in taken, binding
 
 
 @pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])
