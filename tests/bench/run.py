@@ -10,11 +10,13 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import editing
+import extension
 import linting
 import precision
 import standin
@@ -47,12 +49,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="without semgrep")
     parser.add_argument(
-        "--only", choices=("edit", "lint", "start", "growth", "memory", "sim", "precision", "type"), action="append"
+        "--only",
+        choices=("edit", "lint", "start", "growth", "memory", "sim", "precision", "type", "extension"),
+        action="append",
     )
     args = parser.parse_args()
     given = os.environ.get("OPDEV_BENCH_TREES")
     trees = Path(given) if given else None
-    wanted = set(args.only or ("edit", "lint", "start", "growth", "memory", "sim", "precision", "type"))
+    wanted = set(args.only or ("edit", "lint", "start", "growth", "memory", "sim", "precision", "type", "extension"))
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="opdev-bench-") as name:
         work = Path(name)
@@ -70,6 +74,8 @@ def main() -> int:
             rows += _shown(server_memory(trees))
         if "type" in wanted:
             rows += _shown(typist.measure(work / "typist"))
+        if "extension" in wanted:
+            rows += _shown(extension.measure(work / "extension"))
         if "precision" in wanted:
             rows += _shown(precision.measure(work / "precision"))
     missed = [row for row in rows if not row.ok]
@@ -77,10 +83,13 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def _shown(rows: list[Row]) -> list[Row]:
+def _shown(rows: Iterable[Row]) -> list[Row]:
+    """Rows that were printed, each as it came."""
+    shown = []
     for row in rows:
         print(row, flush=True)
-    return rows
+        shown.append(row)
+    return shown
 
 
 if __name__ == "__main__":

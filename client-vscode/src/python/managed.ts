@@ -165,6 +165,8 @@ async function build(
   if (checked.status !== 0) {
     throw new NotMade('failed', 'import opdev.lsp.server', checked.output);
   }
+  // Where Python keeps no bytecode, as in many containers, every start would compile all of it anew.
+  await run(python, ['-I', '-m', 'compileall', '-q', path.join(site, 'opdev')]);
   // Scripts and precision need it; where it does not run all else is there, and both say what is missing.
   if ((await run(python, ['-I', '-c', 'import numpy'])).status !== 0) {
     const parts = (await readdir(site)).filter((name) => /^numpy(?:$|\.|-)/.test(name));

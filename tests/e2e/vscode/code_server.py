@@ -74,6 +74,12 @@ class CodeServer:
     _process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> CodeServer:
+        self.install()
+        self.serve()
+        return self
+
+    def install(self) -> None:
+        """Folders, settings and extensions, as on a machine where the editor was never used."""
         home = self.folder / "home"
         data = self.folder / "data"
         for path in (home, self.folder / "tmp", data / "User", data / "Machine"):
@@ -86,6 +92,9 @@ class CodeServer:
         self._run(
             *(word for one in (self.extension, *self.others) for word in ("--install-extension", str(one))), "--force"
         )
+
+    def serve(self) -> None:
+        """Start it; returns when it answers."""
         self.port = _free_port()
         trust = ["--disable-workspace-trust"] if self.trusted else []
         # The log is a file: a pipe nobody reads would stop the server.
@@ -96,7 +105,6 @@ class CodeServer:
                 env=self._env(), stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
         self._await()
-        return self
 
     def url(self, workspace: Path) -> str:
         """Of a folder, or of a ``.code-workspace`` file."""
@@ -125,6 +133,12 @@ class CodeServer:
         """All that windows of this editor wrote into our channel."""
         found = (self.folder / "data/logs").glob("**/*opdev*.log")
         return "".join(path.read_text(errors="replace") for path in sorted(found))
+
+    def thrown(self) -> list[str]:
+        """What our code said to a log that was closed: extension hosts that ended wrote it down."""
+        found = (self.folder / "data/logs").glob("**/remoteexthost.log")
+        text = "\n".join(path.read_text(errors="replace") for path in found)
+        return [line for line in text.split("\n") if "Channel has been closed" in line]
 
     def stop(self) -> None:
         if self._process is not None:

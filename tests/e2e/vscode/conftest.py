@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,12 +14,12 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from code_server import ROOT, CodeServer, vsix  # noqa: E402 - found by the line above
+from walkthrough import copied_corpus  # noqa: E402
 from workbench import Workbench  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-CORPUS = ROOT / "tests" / "corpus" / "clean"
 PICTURES = ROOT / "tests" / "e2e" / "vscode" / ".pictures"
 
 
@@ -66,12 +64,7 @@ def code_server(serve: Callable[..., CodeServer]) -> CodeServer:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """A copy of our clean operators."""
-    tree = tmp_path / "shmem"
-    shutil.copytree(CORPUS, tree)
-    for design in tree.glob("custom-ops/*/docs/design.md"):
-        # As it is in a project: the code was written after its design.
-        os.utime(design, (1_700_000_000, 1_700_000_000))
-    return tree
+    return copied_corpus(tmp_path / "shmem")
 
 
 @pytest.fixture
@@ -95,6 +88,8 @@ def window(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callabl
             bench.picture(f"FAILED-{request.node.name}")
     for made in contexts:
         made.close()
+    for _, server in shown:
+        assert server.thrown() == []
 
 
 @pytest.hookimpl(hookwrapper=True)

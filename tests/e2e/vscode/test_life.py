@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from keystrokes import typed
+from walkthrough import bare_python
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "tests/lsp"))
@@ -89,11 +90,7 @@ def test_a_clean_profile_makes_its_own_environment_and_trust_comes_later(
     python.chmod(0o755)
     both = tmp_path / "both.code-workspace"
     both.write_text(json.dumps({"folders": [{"path": "one"}, {"path": "two"}]}))
-    # This machine's Python, without opdev.
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "python3").symlink_to(Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}")
-    server = serve(machine={}, trusted=False, env={"PATH": f"{programs}:/usr/bin:/bin"})
+    server = serve(machine={}, trusted=False, env=bare_python(tmp_path / "bin"))
 
     bench = window(server, both)
     bench.page.locator(".statusbar-item", has_text="Restricted Mode").wait_for()

@@ -142,6 +142,23 @@ class Workbench:
         self.page.keyboard.press("Enter")
         box.wait_for(state="hidden")
 
+    def answered(self, ask: Callable[[], object], text: str) -> None:
+        """Ask for a list and take an entry by its name; a list closes when something else takes the focus meanwhile."""
+        box = self.page.locator(".quick-input-widget .quick-input-box input")
+        rows = self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row")
+        for _ in range(WAIT_MS // SOON_MS):
+            ask()
+            with contextlib.suppress(_too_late()):
+                rows.filter(has_text=text).first.wait_for(timeout=SOON_MS)
+                box.fill(text, timeout=SOON_MS)
+                rows.filter(has_not_text=text).first.wait_for(state="hidden", timeout=SOON_MS)
+                focused = self.page.locator(".quick-input-widget .monaco-list-row.focused", has_text=text)
+                focused.wait_for(timeout=SOON_MS)
+                self.page.keyboard.press("Enter")
+                box.wait_for(state="hidden")
+                return
+        raise AssertionError(f"no list with {text!r} stays open")
+
     def open(self, relative: str) -> None:
         """Open a file of the workspace by its path."""
         folder, _, name = relative.rpartition("/")
