@@ -21,7 +21,7 @@ _VECTOR = re.compile(
 
 def narrow_tile(context: Context) -> Iterator[Hit]:
     """A tile of 4-byte elements handed to a vector function, whose rows are no whole registers."""
-    names = [m[1].decode() for m in _VECTOR.finditer(context.code)]
+    names = sorted({m[1].decode() for m in _VECTOR.finditer(context.code)})
     if not names:
         return
     known = constants(context.file)
