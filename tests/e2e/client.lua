@@ -1,5 +1,5 @@
 -- What the sessions here begin and end with: the file opened with the server on it, and what was said written down.
-local editor = { said = {}, patience = 30000 }
+local editor = { said = {}, patience = 60000 }
 
 function editor.finish()
   local file = io.open(vim.env.OPDEV_RESULT, "w")

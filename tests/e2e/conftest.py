@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             # A real editor on a busy machine may miss a beat; what is broken fails every time.
             browser = "vscode" in item.path.parts
-            item.add_marker(pytest.mark.flaky(reruns=3 if browser else 8))
+            item.add_marker(pytest.mark.flaky(reruns=2 if browser else 4))
             if not browser and "report" not in item.path.name:
                 # What a terminal shows is compared frame by frame: not two at once.
                 item.add_marker(pytest.mark.xdist_group("neovim"))

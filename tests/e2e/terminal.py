@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 
 import pyte
 
-WAIT = 20.0
+WAIT = 60.0
 """Seconds until what should have come is said not to have; never how long a test takes."""
 _CELL, _LINE = 8.4, 18
 _NAMED = {
