@@ -92,7 +92,7 @@ def read_answers(path: str, raw: bytes) -> Given:
     """The answers of a file, YAML or JSON: question to answer, also below one key ``answers``."""
     given = Given()
     if len(raw) > LARGEST:
-        given.remarks.append(problem("too-large", "", most=LARGEST))
+        given.remarks.append(problem("too-large", "", most=LARGEST, path=path))
         return given
     file = File(Source.from_disk(path, raw), Kind("yaml", frozenset({"contract"})))
     text = FenceText(file)
@@ -104,7 +104,7 @@ def read_answers(path: str, raw: bytes) -> Given:
         given.remarks.append(problem("twice" if fault.reason == "duplicate-key" else "unreadable", "", line=line))
     if top is None or top.kind != "mapping":
         if top is not None and not given.remarks:
-            given.remarks.append(problem("no-mapping", ""))
+            given.remarks.append(problem("no-mapping", "", path=path))
         return given
     inner = top.get("answers")
     if inner is not None and inner.kind == "mapping":

@@ -17,8 +17,8 @@ _REMARKS: Mapping[str, tuple[str, str]] = {
     "twice": ("同一个问题答了两次", "a question is answered twice"),
     "unreadable": ("这里读不成 YAML", "this cannot be read as YAML"),
     "uneditable": ("已有的记录用了不能就地修改的写法", "the record there has values in a form that cannot be edited in place"),
-    "no-mapping": ("回答文件要写成“问题: 回答”", "an answers file says `question: answer`, one a line"),
-    "too-large": ("回答文件超过 {most} 字节，不像是回答", "more than {most} bytes are no answers file"),
+    "no-mapping": ("{path}：回答文件每行写“问题: 回答”，opdev intake --print-answers 打印模板", "{path}: an answers file says `question: answer`, one a line; `opdev intake --print-answers` prints one"),
+    "too-large": ("{path}：超过 {most} 字节，不像是回答文件", "{path}: more than {most} bytes are no answers file"),
     "bad-name": (
         "算子名 {value} 不可用：小写字母开头，只含小写字母、数字、下划线",
         "{value} is no operator name: lower-case letters, digits and underscores, a letter first",
