@@ -1,7 +1,7 @@
 // Newer templates merged into an operator that was made from them: shown first, done when the user says so.
 import * as vscode from 'vscode';
 import { opdevWithProgress } from '../cli';
-import { of, rootOf, short } from '../documents/operator';
+import { nameOf, of, rootOf, short } from '../documents/operator';
 import type { Named } from '../documents/operator';
 import { messageOf } from '../log';
 import { ofShmem } from '../operators/choose';
@@ -25,7 +25,8 @@ async function update(server: Server, store: Store, root: string): Promise<void>
   }
   if (!would.out.trim()) {
     // What opdev refuses it says on the other stream.
-    throw new Error(short(would.output, root));
+    const said = short(would.output, root).replace(/^opdev update: /, '');
+    throw new Error(said.replaceAll(vscode.Uri.parse(root).fsPath, nameOf(store, root)));
   }
   const yes = vscode.l10n.t('Update');
   const detail = would.out.trim().replaceAll(`${vscode.Uri.parse(root).fsPath}/`, '');
