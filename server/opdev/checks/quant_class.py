@@ -27,10 +27,14 @@ def without_limit(context: Context) -> Iterator[Hit]:
     if "design-doc" in context.kinds:
         yield from _design(context)
         return
-    top = root_of(context.file)
-    for node in top.walk() if top is not None else ():
+    nodes = list(top.walk()) if (top := root_of(context.file)) is not None else []
+    unclassed: list[str] | None = None
+    for node in nodes:
         if node.kind == "scalar" and node.key in _CLASS and _QUANT.fullmatch(node.said.strip()):
-            yield from _hit(node, _dtypes_of_case(node, top))
+            own = _dtype(node.parent)
+            if own is None and unclassed is None:
+                unclassed = _dtypes_without_class(nodes)
+            yield from _hit(node, [own] if own is not None else unclassed or ())
 
 
 def _design(context: Context) -> Iterator[Hit]:
@@ -48,15 +52,10 @@ def _named(text: str) -> set[str]:
     return {found for word in _DTYPE.findall(text.lower()) if (found := fold_dtype(word)) is not None}
 
 
-def _dtypes_of_case(node: Node, top: Node | None) -> Iterable[str]:
-    """The dtypes of the cases that a class is given to: of its own case, else of every case that has no class."""
-    own = _dtype(node.parent)
-    if own is not None:
-        return [own]
-    return [
-        dtype for one in (top.walk() if top is not None else ())
-        if one.kind == "mapping" and not any(one.get(name) for name in _CLASS) and (dtype := _dtype(one)) is not None
-    ]  # fmt: skip
+def _dtypes_without_class(nodes: Iterable[Node]) -> list[str]:
+    """The dtypes of every case that has no class of its own: those that a class beside the cases is given to."""
+    found = [_dtype(one) for one in nodes if one.kind == "mapping" and not any(one.get(name) for name in _CLASS)]
+    return [dtype for dtype in dict.fromkeys(found) if dtype is not None]
 
 
 def _dtype(case: Node | None) -> str | None:
