@@ -17,7 +17,6 @@ export function closeLog(): void {
 }
 
 function enduring(made: vscode.LogOutputChannel): vscode.LogOutputChannel {
-  let closed = false;
   return new Proxy(made, {
     get(target, key): unknown {
       const value: unknown = Reflect.get(target, key, target);
@@ -25,11 +24,12 @@ function enduring(made: vscode.LogOutputChannel): vscode.LogOutputChannel {
         return value;
       }
       return (...words: unknown[]): unknown => {
-        if (closed) {
+        try {
+          return Reflect.apply(value, target, words) as unknown;
+        } catch {
+          // Closed, by us or, as the window went, by VS Code: nothing more can be said.
           return undefined;
         }
-        closed = key === 'dispose';
-        return Reflect.apply(value, target, words) as unknown;
       };
     },
   });

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -155,9 +157,9 @@ def test_rounds_are_told_as_the_ledger_has_them():
     assert Tables("en").rounds([]) == ""
     text = written(rounds=rows).text
     assert "| 1 | 优化 | 双缓冲 | 1.1 | 99.00 | +10.0% | 1200.00 | keep |" in text
-    assert "| 1.1 | 双缓冲 | PASS | 1200.00 | 1190.00 | 113.10 | 99.00 | - | - |" in text
-    # Both tables say where the figures are from.
-    assert text.count("- 来源：1.1：run `r1` 的 `logs/03-perf.stdout.log` 第 3–8 行，取中位数") == 2
+    assert "| 1.1 | 双缓冲 | PASS | 1200.00 | 1190.00 | 113.10 | 99.00 | N/A | - |" in text
+    # All three tables say where the figures are from.
+    assert text.count("- 来源：1.1：run `r1` 的 `logs/03-perf.stdout.log` 第 3–8 行，取中位数") == 3
 
 
 def test_writing_again_changes_nothing():
@@ -236,6 +238,57 @@ def test_no_line_of_theirs_is_lost(lines, number):
 @pytest.mark.parametrize("case", ["a|b", "换\n行"])
 def test_cells_keep_to_their_cells(case):
     assert cells.table(("x", "y"), [(case, 1)]).count("\n") == 2
+
+
+def test_a_round_is_told_with_all_that_belongs_to_one():
+    figures = {"e2e_us": 1200.0, "kernel_us": 1190.0, "algo_bandwidth_GBps": 113.1, BUS: 111.85}
+    frame = {"frame": 1, "phase": "remote_put_get", "avg_us": 400.0, "max_core_us": 900.0, "count": 8, "e2e_pct": 33.3, "tail": True, "run": "r1", "log": "logs/a.log", "line": 9}  # fmt: skip
+    full = RoundRow(
+        1, "双缓冲 2→4", "keep", "更快", "PASS", 111.85, 1200.0, 24.3, 24.3, "r1", (StepRow("1.1", "双缓冲 2→4", "PASS", figures, "run `r1` 的 `logs/a.log` 第 1 行"),), 120.0, "1.1",
+        "搬运与计算没有重叠", "8 PE，float16，134217728 B；改动文件 `src/demo_kernel.cpp`", {BUS: 93.2, "e2e_us": 1500.0}, "Baseline", "run `r0` 的 `logs/b.log` 第 1–8 行", (frame,),
+    )  # fmt: skip
+    text = written(rounds=[RoundRow(0, "起点", "-", "", "PASS", 90.0, 1300.0, None, None, "r0"), full]).text
+
+    assert "- 瓶颈假设：搬运与计算没有重叠" in text
+    assert "| kernel_bus_bandwidth_GBps | 93.20 | 111.85 | +20.0% |" in text
+    assert "| e2e_latency_us | 1500.00 | 1200.00 | -20.0% |" in text
+    assert "| kernel_latency_us | - | 1190.00 | - |" in text
+    assert "- 来源：Baseline：run `r0` 的 `logs/b.log` 第 1–8 行，取中位数" in text
+    assert "| 1 | remote_put_get | 400.000 | 900.000 | 8 | 33.3 | 占比最大、最慢核是平均的 2.2 倍 |" in text
+    assert "- 本轮最优配置：Step 1.1：8 PE，float16，134217728 B；改动文件 `src/demo_kernel.cpp`" in text
+
+
+@pytest.mark.parametrize(
+    "figures", [{}, {"e2e_us": 1200.0, "kernel_us": 1190.0, "algo_bandwidth_GBps": 113.1, BUS: 111.85}]
+)
+def test_a_written_round_would_pass_as_a_round_written_by_hand(figures):
+    one = RoundRow(
+        1,
+        "双缓冲 2→4",
+        "keep",
+        "",
+        "PASS",
+        None,
+        None,
+        None,
+        None,
+        "r1",
+        (StepRow("1.1", "双缓冲 2→4", "PASS", figures),),
+    )
+    text = re.sub(r"<!-- /?opdev:.*? -->\n", "", written(rounds=[one]).text)
+    path = "/w/custom-ops/demo/docs/performance_report.md"
+    rules = tuple(r for r in store.load() if r.name == "incomplete-round")
+    places = Places(lambda _: False)
+
+    def found(said):
+        source = Source.from_disk(path, said.encode())
+        file = File(source, classify(path, source.data, in_operator=True), places.of(path))
+        files = {path: source.data}
+        return Linter(known=rules).lint(file, Selection(rules), Operator("/w/custom-ops/demo", places, files.get, files)).findings  # fmt: skip
+
+    assert not found(text)
+    for part in ("瓶颈假设", "性能验证", "Device Frame", "本轮最优配置", "正确性复测", "决策："):
+        assert found(re.sub(rf"(?m)^.*{part}.*\n", "", text)), part
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

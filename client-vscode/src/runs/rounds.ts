@@ -42,9 +42,17 @@ export function roundCommands(server: Server, store: Store): vscode.Disposable {
         prompt: vscode.l10n.t('The one mechanism this round changes'),
         validateInput: (text) => (text.trim() ? undefined : vscode.l10n.t('A round is about one mechanism: name it.')),
       });
-      if (idea?.trim()) {
+      if (!idea?.trim()) {
+        return;
+      }
+      const hypothesis = await vscode.window.showInputBox({
+        title: vscode.l10n.t('Start an optimisation round'),
+        prompt: vscode.l10n.t('The bottleneck it is meant to remove, for the performance report; may be left empty'),
+      });
+      if (hypothesis !== undefined) {
         // An idea may begin with a dash.
-        await act(root, 'start', vscode.l10n.t('Start an optimisation round'), ['--', idea.trim()]);
+        const said = hypothesis.trim() ? [`--hypothesis=${hypothesis.trim()}`] : [];
+        await act(root, 'start', vscode.l10n.t('Start an optimisation round'), [...said, '--', idea.trim()]);
       }
     },
     'opdev.rounds.keep': async (root) => {

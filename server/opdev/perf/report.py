@@ -12,11 +12,11 @@ from typing import Any
 from opdev.blocks import Section
 from opdev.facts.report_columns import COLUMNS
 from opdev.perf import cells
+from opdev.perf.report_rounds import NONE as _NONE
+from opdev.perf.report_rounds import PURE, frame_table, overview, records
 from opdev.perf.rows import RoundRow
 from opdev.perf.tables import BUS
 
-_NONE = "未测"
-_STEP = ("e2e_us", "kernel_us", "algo_bandwidth_GBps", BUS)
 _ROWS = (
     (BUS, "kernel_bus_bandwidth_GBps"), ("e2e_us", "e2e_latency_us"), ("kernel_us", "kernel_latency_us"),
     ("algo_bandwidth_GBps", "algo_bandwidth_GBps"), ("e2e_bus_bandwidth_GBps", "e2e_bus_bandwidth_GBps"),
@@ -49,8 +49,8 @@ def sections(
     document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow], now: Mapping[str, Any] | None = None
 ) -> list[Section]:
     """The report's sections; ``document`` holds what hardware measured of Round 0, ``now`` what it did of the present code."""
-    made = _Report(document, facts, rounds)
-    last = _Report(now, facts, rounds) if now is not None else made
+    made = _Report(document, facts)
+    last = _Report(now, facts) if now is not None else made
     return [
         Section("1", "## 1. 算子信息", made.information()),
         Section("2", "## 2. Baseline 详细信息", made.baseline()),
@@ -60,8 +60,8 @@ def sections(
         Section("3.3", "### 3.3 计算利用率", made.compute()),
         Section("3.4", "### 3.4 Device Frame", made.frames()),
         Section("3.5", "### 3.5 与基线对比", made.against()),
-        Section("4", "## 4. 优化记录", made.steps()),
-        Section("5", "## 5. 轮次总览", made.overview()),
+        Section("4", "## 4. 优化记录", records(rounds, pure=facts.op_kind in PURE)),
+        Section("5", "## 5. 轮次总览", overview(rounds)),
         Section("6", "## 6. 最终对比"),
         Section("6.1", "### 6.1 L 规模", last.final("L")),
         Section("6.2", "### 6.2 S 规模", last.final("S")),
@@ -80,9 +80,9 @@ class Decided:
     sources: Sequence[str]
 
 
-def decided(document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow]) -> Decided | None:
+def decided(document: Mapping[str, Any], facts: Facts) -> Decided | None:
     """What hardware says of the case that decides; None where it measured nothing."""
-    made = _Report(document, facts, rounds)
+    made = _Report(document, facts)
     found = made.main()
     if found is None:
         return None
@@ -99,8 +99,8 @@ def decided(document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow
 
 
 class _Report:
-    def __init__(self, document: Mapping[str, Any], facts: Facts, rounds: Sequence[RoundRow]) -> None:
-        self.facts, self.rounds = facts, rounds
+    def __init__(self, document: Mapping[str, Any], facts: Facts) -> None:
+        self.facts = facts
         every = document["groups"]
         self.groups = [g for g in every if g["backend"] == "hardware" and g["used"]]
         self.ours = [g for g in self.groups if g["side"] == "shmem"]
@@ -170,24 +170,12 @@ class _Report:
         return "\n".join([cells.table(COLUMNS["3.2"], rows), *cells.sources(self.ours)])
 
     def compute(self) -> str:
-        if self.facts.op_kind in ("collective", "transport"):
+        if self.facts.op_kind in PURE:
             return "N/A：纯通信算子，没有计算阶段。"
         return f"{_NONE}：运行记录里没有计算量与计算区段的数据。"
 
     def frames(self) -> str:
-        if not self.frames_:
-            return f"{_NONE}：运行记录里没有 Device Frame 的数据。"
-        most = max(self.frames_, key=lambda f: f["e2e_pct"] or 0.0)
-        rows = []
-        for f in self.frames_:
-            notes = (["占比最大"] if f is most and f["e2e_pct"] else []) + ([f"最慢核是平均的 {f['max_core_us'] / f['avg_us']:.1f} 倍"] if f["tail"] else [])  # fmt: skip
-            rows.append((
-                f["frame"], f["phase"] or "-", f"{f['avg_us']:.3f}", f"{f['max_core_us']:.3f}", f["count"],
-                f"{f['e2e_pct']:.1f}" if f["e2e_pct"] is not None else "-", "、".join(notes) or "-",
-            ))  # fmt: skip
-        where = dict.fromkeys((f["run"], f["log"], f["line"]) for f in self.frames_)
-        sources = [f"- 来源：{cells.where(run, log)} 第 {line} 行起的表" for run, log, line in where]
-        return "\n".join([cells.table(COLUMNS["3.4"], rows), "", *sources])  # fmt: skip
+        return frame_table(self.frames_) or f"{_NONE}：运行记录里没有 Device Frame 的数据。"
 
     def main(self, scale: str = "") -> tuple[Mapping[str, Any], Mapping[str, Any] | None, Mapping[str, Any]] | None:
         """The case that decides: L before others, the most PEs, the largest payload."""
@@ -210,46 +198,6 @@ class _Report:
         return "\n".join([
             cells.table(COLUMNS["3.5"], rows), "", f"{ours['case']}：{verdict['why']['zh']}。", *cells.sources([ours, *([theirs] if theirs else [])])
         ])  # fmt: skip
-
-    def steps(self) -> str:
-        done = [r for r in self.rounds if r.number > 0]
-        if not done:
-            return "没有优化轮次的记录。"
-        out: list[str] = []
-        for r in done:
-            rows = [
-                (
-                    one.name,
-                    one.change or "-",
-                    one.correctness,
-                    *(cells.value(one.figures.get(name)) for name in _STEP),
-                    "-",
-                    "-",
-                )
-                for one in r.steps
-            ]
-            out += [
-                f"### Round {r.number}: {r.idea}", "", f"- 机制改动：{r.idea}", f"- 正确性复测：{r.correctness}",
-                f"- 决策：{r.decision}" + (f"（{r.reason}）" if r.reason else ""), f"- 来源：run `{r.run}`" if r.run else f"- {_NONE}", "",
-            ]  # fmt: skip
-            out += [cells.table(COLUMNS["4"], rows), *cells.from_steps(r.steps), ""] if rows else []
-        return "\n".join(out).rstrip()
-
-    def overview(self) -> str:
-        if not self.rounds:
-            return "没有优化轮次的记录。"
-        rows = [
-            (
-                r.number, "基线" if r.number == 0 else "优化", r.idea or "-", r.step or (r.steps[-1].name if r.steps else "-"), cells.value(r.bus),
-                cells.signed(r.vs_first), cells.value(r.e2e_us), r.decision,
-            )
-            for r in self.rounds
-        ]  # fmt: skip
-        told = {one.name: one for r in self.rounds for one in r.steps}
-        last = [r.step or (r.steps[-1].name if r.steps else "") for r in self.rounds]
-        return "\n".join(
-            [cells.table(COLUMNS["5"], rows), *cells.from_steps([told[name] for name in last if name in told])]
-        )
 
     def final(self, scale: str) -> str:
         found = self.main(scale)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +37,12 @@ class RoundRow:
     """The share of the baseline that was reached, in percent."""
     step: str = ""
     """The one whose figures are the round's; the last where none is named."""
+    hypothesis: str = ""
+    settings: str = ""
+    """What the step was measured with, and the files that the round changed, as a sentence."""
+    against: Mapping[str, float] = field(default_factory=dict)
+    """Medians of what the step is compared with: the baseline, where none is comparable Round 0."""
+    against_name: str = ""
+    against_sources: str = ""
+    frames: Sequence[Mapping[str, Any]] = ()
+    """Device frames of the step, as a document has them."""

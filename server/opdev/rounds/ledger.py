@@ -42,7 +42,7 @@ class Retest:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round.  ``changed`` are ``[path, change]`` from its start to its end; ``against`` a decision other than proposed."""
+    """One round.  ``hypothesis``: the bottleneck that the change is meant to remove.  ``changed`` are ``[path, change]`` from its start to its end; ``against`` a decision other than proposed."""
 
     number: int
     state: State
@@ -57,6 +57,7 @@ class Round:
     saved: str = ""
     end: str = ""
     """``Tree.code`` of its last state; empty while it is open."""
+    hypothesis: str = ""
 
     def retest(self, code: str) -> Retest | None:
         """The last retest of a state."""
@@ -177,7 +178,8 @@ def _round(one: Round) -> dict[str, Any]:
 
 
 def _read_round(value: Mapping[str, Any]) -> Round:
-    known = {name: value[name] for name in Round.__slots__}
+    # Older ledgers have no hypothesis.
+    known = {name: value[name] for name in Round.__slots__ if name != "hypothesis" or name in value}
     if known["state"] not in STATES or not isinstance(known["number"], int):
         raise ValueError("no round")
     known["retests"] = tuple(_read_retest(r) for r in known["retests"])

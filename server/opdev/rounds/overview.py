@@ -32,6 +32,8 @@ class Row:
     vs_first: float | None = None
     vs_kept: float | None = None
     vs_baseline: float | None = None
+    baseline: Measured | None = None
+    """What the baseline was measured at, where that is comparable."""
     best: Retest | None = None
     """The best passing retest where it is another one."""
     verdict: Verdict = field(default_factory=lambda: Verdict("none", "untested"))
@@ -57,6 +59,7 @@ def _row(ledger: Ledger, one: Round, root: str) -> Row:
     measured = chosen.measured if chosen is not None else None
     best = max((r for r in one.retests if r.correctness == "pass" and _bus(r.measured, measured)), key=lambda r: _bus(r.measured, measured), default=None)  # fmt: skip
     first = ledger.base
+    baseline = next((b for b in ledger.baselines if _bus(b, measured)), None)
     return Row(
         one,
         one.changed if one.state != "open" else changes(root, one),
@@ -64,7 +67,8 @@ def _row(ledger: Ledger, one: Round, root: str) -> Row:
         measured,
         _gain(measured, _of(first)) if one.number else None,
         _gain(measured, ledger.reference(one.number, measured)) if one.number else None,
-        _gain(measured, next((b for b in ledger.baselines if measured is not None and b.key == measured.key), None)),
+        _gain(measured, baseline),
+        baseline,
         best if best is not chosen else None,
         chosen.verdict if chosen is not None else Verdict("none", "untested"),
     )
@@ -104,7 +108,7 @@ def row_data(row: Row) -> dict[str, Any]:
     figures = {} if m is None else {name: m.value(name) for name in _names(m)}
     ratio = None if row.vs_baseline is None else (row.vs_baseline + 1) * 100
     return {
-        "round": one.number, "state": one.state, "idea": one.idea, "started": one.started, "ended": one.ended,
+        "round": one.number, "state": one.state, "idea": one.idea, "hypothesis": one.hypothesis, "started": one.started, "ended": one.ended,
         "changed": [{"path": p, "change": c} for p, c in row.changed.items()],
         "retests": [_retest(one, r) for r in one.retests],
         "step": f"{one.number}.{row.retest.number}" if row.retest is not None else None,

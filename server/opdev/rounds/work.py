@@ -42,18 +42,22 @@ def limit(ledger: Ledger, design: int | None, asked: int = 0) -> Limit:
     return Limit()
 
 
-def start(store: Store, idea: str, allowed: Limit, *, first: int = 1) -> tuple[Ledger, Round]:
+def _line(text: str) -> str:
+    return " ".join(text.split())[:_LONGEST]
+
+
+def start(store: Store, idea: str, allowed: Limit, *, first: int = 1, hypothesis: str = "") -> tuple[Ledger, Round]:
     """Open a round on the present state; ``first`` is the least number it may have.
 
     A round that is open without an idea gets this one.  Refused while one is open, and above the limit.
     """
     settle(store)
     ledger = ledgers.read(store.root)
-    idea = " ".join(idea.split())[:_LONGEST]
+    idea, hypothesis = _line(idea), _line(hypothesis)
     if ledger.open is not None:
         if ledger.open.idea or not idea:
             raise Refused("open-already", number=ledger.open.number, idea=ledger.open.idea or "—")
-        named = replace(ledger.open, idea=idea)
+        named = replace(ledger.open, idea=idea, hypothesis=hypothesis or ledger.open.hypothesis)
         ledger = ledger.with_round(named)
         ledgers.write(store.root, ledger)
         return ledger, named
@@ -64,7 +68,7 @@ def start(store: Store, idea: str, allowed: Limit, *, first: int = 1) -> tuple[L
         raise Refused(f"limit-{allowed.by}", limit=allowed.rounds, number=number)
     store.forget(number)
     tree = store.take(f"{number}/base").tree
-    made = Round(number, "open", idea, time.time(), tree.code)
+    made = Round(number, "open", idea, time.time(), tree.code, hypothesis=hypothesis)
     asked = allowed.rounds if allowed.by == "asked" else ledger.asked
     ledger = replace(ledger.with_round(made), asked=asked)
     ledgers.write(store.root, ledger)
@@ -137,7 +141,7 @@ def add(store: Store, one: Round, test: Retest, tree: Tree) -> tuple[Ledger, Rou
     return ledger, one
 
 
-def keep(store: Store, idea: str = "") -> tuple[Round, Retest]:
+def keep(store: Store, idea: str = "", hypothesis: str = "") -> tuple[Round, Retest]:
     """Keep the open round as it is now.
 
     Refused unless exactly this state was retested, passed, and is comparable with what it is said to be better than.
@@ -146,7 +150,9 @@ def keep(store: Store, idea: str = "") -> tuple[Round, Retest]:
     ledger = ledgers.read(store.root)
     one = _open(ledger)
     if idea:
-        one = replace(one, idea=" ".join(idea.split())[:_LONGEST])
+        one = replace(one, idea=_line(idea))
+    if hypothesis:
+        one = replace(one, hypothesis=_line(hypothesis))
     if not one.idea:
         raise Refused("no-idea", number=one.number)
     code = store.present().tree.code

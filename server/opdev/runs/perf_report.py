@@ -28,6 +28,7 @@ from opdev.runs.target import look
 
 NAME = "docs/performance_report.md"
 TAG = "perf"
+_MOST_FILES = 8
 _DECISIONS = {"base": "-", "open": "进行中", "kept": "keep", "reverted": "revert"}
 
 
@@ -70,7 +71,7 @@ def decision(evidence: Evidence) -> tuple[Decided | None, Facts, list[RoundRow]]
     logs = latest(evidence.root, kind_of(evidence))
     found = _measured(evidence, of_present(evidence.root))
     said, done = facts(evidence, logs), list(rounds(evidence.root))
-    return decided(found, said, done), said, done
+    return decided(found, said), said, done
 
 
 def _real(logs: list[Log]) -> bool:
@@ -108,16 +109,24 @@ def rounds(root: str) -> Iterator[RoundRow]:
     except Refused:
         return
     known = {run.id: run for run in runs(root)}
+    first = next((_real_of(row.measured) for row in found if row.round.number == 0), None)
     for row in found:
-        yield _round(row, known)
+        yield _round(row, first, known)
+
+
+def _real_of(found: Measured | None) -> Measured | None:
+    """What hardware measured; what the stand-in did stays out."""
+    return found if found is not None and not found.simulated else None
+
+
+def _figures(found: Measured | None) -> dict[str, float]:
+    return {} if found is None else {name: v for name in FIGURES if (v := found.value(name)) is not None}
 
 
 def _step(number: int, idea: str, test: Retest, known: Mapping[str, Run]) -> StepRow:
-    """A retest; what the stand-in measured stays out."""
-    real = test.measured if test.measured is not None and not test.measured.simulated else None
-    figures = {} if real is None else {name: v for name in FIGURES if (v := real.value(name)) is not None}
+    real = _real_of(test.measured)
     sources = "" if real is None else _sources(real, known.get(real.run or test.run), real.run or test.run)
-    return StepRow(f"{number}.{test.number}", idea, _verdict(test.correctness), figures, sources)
+    return StepRow(f"{number}.{test.number}", idea, _verdict(test.correctness), _figures(real), sources)
 
 
 def _verdict(correctness: str) -> str:
@@ -125,18 +134,46 @@ def _verdict(correctness: str) -> str:
     return correctness.upper() if correctness in ("pass", "fail") else "-"
 
 
-def _sources(found: Measured, run: Run | None, name: str) -> str:
+def _sources(found: Measured, run: Run | None, name: str, side: str = "shmem") -> str:
     """The run and the lines that a measurement was made of."""
     for one in series_of(logs_of(run))[0] if run is not None else ():
-        if one.side == "shmem" and one.n_pes in (found.n_pes, None) and agrees(one.payload_bytes, found.payload, 0.0):
+        if one.side == side and one.n_pes in (found.n_pes, None) and agrees(one.payload_bytes, found.payload, 0.0):
             return cells.places(sources_of(one))
     return f"run `{name}`（日志已清理）" if name else ""
 
 
-def _round(row: Row, known: Mapping[str, Run]) -> RoundRow:
+def _against(row: Row, first: Measured | None, known: Mapping[str, Run]) -> tuple[str, dict[str, float], str]:
+    """What a round is held against: its name, its medians, and where those are from; empty where nothing is comparable."""
+    real = _real_of(row.measured)
+    if real is None:
+        return "", {}, ""
+    if row.baseline is not None:
+        base, name, side = row.baseline, "Baseline", "baseline"
+    elif first is not None and first.key == real.key and first.same_payload(real):
+        base, name, side = first, "Round 0", "shmem"
+    else:
+        return "", {}, ""
+    return name, _figures(base), _sources(base, known.get(base.run), base.run, side)
+
+
+def _settings(row: Row) -> str:
+    """What the round's step was measured with, and the files that the round changed."""
+    real = _real_of(row.measured)
+    if real is None:
+        return ""
+    said = [f"{real.n_pes} PE", real.dtype, f"{real.payload:.0f} B", f"设备 {real.devices}" if real.devices else ""]
+    files = "、".join(f"`{path}`" for path in list(row.changed)[:_MOST_FILES])
+    more = f" 等 {len(row.changed)} 个" if len(row.changed) > _MOST_FILES else ""
+    return "，".join(one for one in said if one) + (f"；改动文件 {files}{more}" if files else "；没有改动文件")
+
+
+def _round(row: Row, first: Measured | None, known: Mapping[str, Run]) -> RoundRow:
     one = row.round
-    real = row.measured if row.measured is not None and not row.measured.simulated else None
+    real = _real_of(row.measured)
     steps = [_step(one.number, one.idea, r, known) for r in one.retests]
+    name, against, sources = _against(row, first, known)
+    run = known.get(row.retest.run) if row.retest is not None and real is not None else None
+    logs = [log for log in logs_of(run) if log.backend == "hardware"] if run is not None else []
     return RoundRow(
         number=one.number,
         idea=one.idea,
@@ -151,4 +188,10 @@ def _round(row: Row, known: Mapping[str, Run]) -> RoundRow:
         run=row.retest.run if row.retest is not None else "",
         steps=steps,
         step=f"{one.number}.{row.retest.number}" if row.retest is not None else "",
+        hypothesis=one.hypothesis,
+        settings=_settings(row),
+        against=against,
+        against_name=name,
+        against_sources=sources,
+        frames=document(logs)["frames"],
     )

@@ -150,7 +150,7 @@ def _start(place: _Place, args: argparse.Namespace) -> int:
     with place.held() as store:
         based = ledgers.read(place.root).base is None
         limit = work.limit(ledgers.read(place.root), design_limit(place.evidence), args.max_rounds)
-        _, made = work.start(store, args.idea, limit, first=first_number(place.evidence))
+        _, made = work.start(store, args.idea, limit, first=first_number(place.evidence), hypothesis=args.hypothesis)
     if place.told(args, made):
         return 0
     if based:
@@ -161,7 +161,7 @@ def _start(place: _Place, args: argparse.Namespace) -> int:
 
 def _keep(place: _Place, args: argparse.Namespace) -> int:
     with place.held() as store:
-        done, test = work.keep(store, args.idea)
+        done, test = work.keep(store, args.idea, args.hypothesis)
     if place.told(args, done):
         return 0
     place.put("kept", number=done.number, idea=done.idea, count=len(done.changed))
@@ -225,11 +225,13 @@ def _parser(lang: Lang) -> argparse.ArgumentParser:
         "start", help=say("start-help", lang), description=say("start-help", lang), parents=[everywhere]
     )
     start.add_argument("idea", metavar="IDEA", help=say("idea-help", lang))
+    start.add_argument("--hypothesis", default="", metavar="TEXT", help=say("hypothesis-help", lang))
     start.add_argument("--max-rounds", type=positive, default=0, metavar="N", help=say("max-help", lang))
     keep = actions.add_parser(
         "keep", help=say("keep-help", lang), description=say("keep-help", lang), parents=[everywhere]
     )
     keep.add_argument("--idea", default="", help=say("idea-help", lang))
+    keep.add_argument("--hypothesis", default="", metavar="TEXT", help=say("hypothesis-help", lang))
     revert = actions.add_parser("revert", help=say("revert-help", lang), description=say("revert-help", lang), parents=[everywhere])  # fmt: skip
     revert.add_argument("--reason", default="", help=say("reason-help", lang))
     restore = actions.add_parser("restore", help=say("restore-help", lang), description=say("restore-help", lang), parents=[everywhere])  # fmt: skip

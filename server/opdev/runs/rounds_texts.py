@@ -16,6 +16,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "revert-help": ("撤回开着的一轮：文件内容和权限回到开始时，新加的文件删除；撤回前的状态另存", "take the open round back: content and modes as at its start, added files gone; what was there before is kept"),
     "restore-help": ("放回某一轮、某次复测或某次撤回前的状态", "put back the state of a round, of a retest, or from before a restore"),
     "diff-help": ("一轮改了什么（默认开着的一轮，否则最后一轮）", "what a round changed (default: the open one, else the last)"),
+    "hypothesis-help": ("瓶颈假设：这项改动要去掉什么瓶颈，一句话，写进性能报告", "the bottleneck the change is meant to remove, in a sentence; it goes into the performance report"),
     "idea-help": ("这一轮的机制改动，一句话", "the one mechanism this round changes"),
     "max-help": ("允许做到第 N 轮（默认 5，或 design.md 的 max_opt_rounds）", "allow rounds up to N (default 5, or max_opt_rounds of design.md)"),
     "reason-help": ("撤回的原因", "why it is taken back"),
