@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -22,6 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[3]
 WAIT = 60.0
 """Seconds until what should have come is said not to have; never how long a test takes."""
+_ENTRY = re.compile(r"^(?=\d{4}-\d\d-\d\d )", re.MULTILINE)
 _USER = {
     "workbench.startupEditor": "none",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
@@ -135,10 +137,13 @@ class CodeServer:
         return "".join(path.read_text(errors="replace") for path in sorted(found))
 
     def thrown(self) -> list[str]:
-        """What our code said to a log that was closed: extension hosts that ended wrote it down."""
+        """What our code said to a log that was closed: extension hosts that ended wrote it down, with where it was said.
+
+        VS Code's own extensions do so at times, too.
+        """
         found = (self.folder / "data/logs").glob("**/remoteexthost.log")
-        text = "\n".join(path.read_text(errors="replace") for path in found)
-        return [line for line in text.split("\n") if "Channel has been closed" in line]
+        entries = [one for path in found for one in _ENTRY.split(path.read_text(errors="replace"))]
+        return [one for one in entries if "Channel has been closed" in one and "/exts/opdev." in one]
 
     def stop(self) -> None:
         if self._process is not None:
