@@ -25,7 +25,7 @@ LOOKS = {
 }
 WORDS = {
     "zh-cn": {
-        "clangd": "让 clangd", "doctor": "检查环境", "rounds": "查看优化轮次", "start": "开始一轮优化", "restore": "放回之前的状态", "put": "放回", "back": "已放回 0 的状态",
+        "clangd": "让 clangd", "doctor": "检查环境", "rounds": "查看优化轮次", "start": "开始一轮优化", "empty": "可以留空", "restore": "放回之前的状态", "put": "放回", "back": "已放回 0 的状态",
         "update": "按模板更新", "move": "推进状态", "new": "建状态文件", "state": "查看状态文件", "offer": "clangd", "open": "Round 1 开始", "begun": "init",
         "debug": "收集调试信息", "base": "Round 0：起点", "environment": "softmax 环境.txt",
     },
@@ -57,6 +57,11 @@ def test_what_commands_ask_and_show(
     bench.palette(f"opdev: {words['start']}")
     box = bench.page.locator(".quick-input-widget .quick-input-box input")
     box.fill("x")
+    bench.page.keyboard.press("Enter")
+    hypothesis = bench.page.locator(".quick-input-widget", has_text=words["empty"])
+    hypothesis.wait_for()
+    spoken(hypothesis, locale)
+    bench.picture(f"cmd-hypothesis-{look}")
     bench.page.keyboard.press("Enter")
     bench.notification(words["open"]).wait_for()
     bench.palette(f"opdev: {words['restore']}")
