@@ -350,6 +350,10 @@ def test_every_check_is_tried(tmp_path):
         ("4", "correctness-rules"),
         ("5", "review-rules"),
         ("6", "perf-rules"),
+        # In test_measured_when and test_upstream.
+        ("6", "perf-after-correctness"),
+        ("6", "perf-apart"),
+        ("7", "upstream-untouched"),
         ("7", "review-rules"),
         ("7", "hardware-evidence"),
     }
