@@ -10,7 +10,7 @@ from opdev.facts.pypto_kernels import Kernel, inner, kernels, scope_of
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import py
-from opdev.syntax.tree import ancestors
+from opdev.syntax.tree import ancestors, span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -46,19 +46,15 @@ def rebound_parameter(context: Context) -> Iterator[Hit]:
             if node is None or node.type != "identifier" or not kernel.owns(node) or not _is_bound(node):
                 continue
             name = match[1].decode()
-            related = (Related(*_span(tensors[name].node), {"zh": f"参数 {name}", "en": f"the parameter {name}"}),)
+            related = (Related(*span(tensors[name].node), {"zh": f"参数 {name}", "en": f"the parameter {name}"}),)
             again = _is_read_after(kernel, node, match[1])
             key, severity = ("reused", "warning") if again else ("default", None)
             fix = None if again else _written(node)
-            yield Hit(*_span(node), key, {"name": name}, fix, severity, related)  # type: ignore[arg-type]
+            yield Hit(*span(node), key, {"name": name}, fix, severity, related)  # type: ignore[arg-type]
 
 
 def _body(kernel: Kernel) -> bytes:
     return kernel.file.code[kernel.body.start_byte : kernel.body.end_byte]
-
-
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
 
 
 def _is_bound(node: Node) -> bool:
@@ -82,7 +78,7 @@ def _is_read_after(kernel: Kernel, node: Node, name: bytes) -> bool:
     loop = next((a for a in ancestors(node) if a.type in ("for_statement", "while_statement")), None)
     if loop is not None and loop.start_byte > kernel.body.start_byte:
         right = statement.child_by_field_name("right")
-        ranges += [(loop.start_byte, statement.start_byte), *([_span(right)] if right is not None else [])]
+        ranges += [(loop.start_byte, statement.start_byte), *([span(right)] if right is not None else [])]
     pattern = re.compile(rb"(?<![\w.])%s(?!\w)" % re.escape(name))
     for start, end in ranges:
         for match in pattern.finditer(kernel.file.code, start, end):
@@ -139,16 +135,16 @@ def parameter_annotation(context: Context) -> Iterator[Hit]:
         for parameter in kernel.parameters:
             args = {"name": parameter.name, "kernel": kernel.name}
             if parameter.role in ("star", "keyword"):
-                yield Hit(*_span(parameter.node), parameter.role, args)
+                yield Hit(*span(parameter.node), parameter.role, args)
             elif parameter.role == "foreign" and parameter.annotation is not None:
                 args["annotation"] = context.text(parameter.annotation)
-                yield Hit(*_span(parameter.annotation), "foreign", args)
+                yield Hit(*span(parameter.annotation), "foreign", args)
             elif parameter.role == "bare" and parameter.name not in ("self", "cls"):
                 tensor = _used_as_tensor(parameter.name, body)
                 if not tensor and parameter.default is not None and parameter.default.type in _SCALARS:
                     continue
                 yield Hit(
-                    *_span(parameter.node), "default" if tensor else "scalar", args, None, None if tensor else "info"
+                    *span(parameter.node), "default" if tensor else "scalar", args, None, None if tensor else "info"
                 )
 
 
@@ -176,11 +172,11 @@ def tensor_after_scalar(context: Context) -> Iterator[Hit]:
             elif parameter.role == "tensor" and first is not None:
                 note = {"zh": f"{first.name} 不是张量", "en": f"{first.name} is no tensor"}
                 yield Hit(
-                    *_span(parameter.node), "default", {"name": parameter.name, "first": first.name, "kernel": kernel.name},
-                    None, None, (Related(*_span(first.node), note),),
+                    *span(parameter.node), "default", {"name": parameter.name, "first": first.name, "kernel": kernel.name},
+                    None, None, (Related(*span(first.node), note),),
                 )  # fmt: skip
             elif parameter.role == "tensor" and parameter.default is not None:
-                yield Hit(*_span(parameter.default), "default-value", {"name": parameter.name, "kernel": kernel.name})
+                yield Hit(*span(parameter.default), "default-value", {"name": parameter.name, "kernel": kernel.name})
 
 
 def empty_annotation(context: Context) -> Iterator[Hit]:
@@ -198,11 +194,11 @@ def empty_annotation(context: Context) -> Iterator[Hit]:
                 shape = found.args[0] if found.args else found.keywords.get("shape")
                 if shape is None or (shape.type == "list" and not shape.named_child_count):
                     dtype = len(found.args) > 1 or "dtype" in found.keywords
-                    yield Hit(*_span(call), "shape" if dtype else "default", args, None, "info" if dtype else None)
+                    yield Hit(*span(call), "shape" if dtype else "default", args, None, "info" if dtype else None)
                 elif len(found.args) < 2 and "dtype" not in found.keywords and not _splat(found):
-                    yield Hit(*_span(call), "dtype", args, None, "info")
+                    yield Hit(*span(call), "dtype", args, None, "info")
             elif call.type in ("attribute", "identifier"):
-                yield Hit(*_span(call), "default", args)
+                yield Hit(*span(call), "default", args)
 
 
 def _splat(call: py.Call) -> bool:
@@ -220,7 +216,7 @@ def builtin_min_max(context: Context) -> Iterator[Hit]:
                 continue
             function = call.node.child_by_field_name("function")
             to = f"{kernel.alias}.{'minimum' if call.dotted == 'min' else 'maximum'}"
-            fix = Fix((Edit(*_span(function), to),)) if function is not None and len(call.args) == 2 else None
+            fix = Fix((Edit(*span(function), to),)) if function is not None and len(call.args) == 2 else None
             args = {"name": call.dotted, "tensor": context.text(tensor), "to": to}
             yield Hit(call.start, call.end, "default", args, fix)
 
@@ -288,7 +284,7 @@ def low_precision_function(context: Context) -> Iterator[Hit]:
                 }
                 fix = Fix((Edit(operand.start_byte, operand.start_byte, f"{kernel.alias}.cast("),
                            Edit(operand.end_byte, operand.end_byte, f", {kernel.alias}.DT_FP32)")))  # fmt: skip
-                yield Hit(*_span(operand), "default", args, fix)
+                yield Hit(*span(operand), "default", args, fix)
 
 
 def operand_dtype(kernel: Kernel, node: Node, depth: int = 4) -> str:

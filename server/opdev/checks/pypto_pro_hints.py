@@ -13,7 +13,7 @@ from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
 from opdev.syntax import py
 from opdev.syntax.py_values import constants, evaluate
-from opdev.syntax.tree import ancestor, ancestors
+from opdev.syntax.tree import ancestor, ancestors, span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -24,12 +24,8 @@ _ODD = (".ONE", ".TWO", ".THREE")
 _MASKS = ("create_mask", "update_mask")
 
 
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
-
-
 def _callee(call: py.Call) -> tuple[int, int]:
-    return _span(call.node.child_by_field_name("function") or call.node)
+    return span(call.node.child_by_field_name("function") or call.node)
 
 
 def _target(context: Context, node: Node) -> str:
@@ -47,7 +43,7 @@ def power_of_two_stride(context: Context) -> Iterator[Hit]:
             given = call.keywords.get("block_stride")
             value = evaluate(context.text(given), known) if given is not None else None
             if given is not None and value is not None and value > 1 and value & (value - 1) == 0:
-                yield Hit(*_span(given), "default", {"value": value, "bytes": value * 32, "better": value + 1})
+                yield Hit(*span(given), "default", {"value": value, "bytes": value * 32, "better": value + 1})
 
 
 def masked_accumulation(context: Context) -> Iterator[Hit]:
@@ -91,7 +87,7 @@ def widening_mask(context: Context) -> Iterator[Hit]:
             if width and width != before:
                 args = {"mask": mask, "width": width, "source": source, "before": before, "after": after}
                 note = {"zh": "掩码在这里生成", "en": "the mask is made here"}
-                yield Hit(*_span(call.args[1]), "default", args, None, None, (Related(made.start, made.end, note),))
+                yield Hit(*span(call.args[1]), "default", args, None, None, (Related(made.start, made.end, note),))
 
 
 def _width(context: Context, call: py.Call, default: int) -> int:
@@ -125,7 +121,7 @@ def unordered_workspace(context: Context) -> Iterator[Hit]:
                 if source and target and source.isdisjoint(target):
                     note = {"zh": "在这里写出", "en": "stored here"}
                     related = (Related(store.start, store.end, note),)
-                    yield Hit(*_span(call.args[1]), "default", {"name": name, "call": call.dotted}, None, None, related)
+                    yield Hit(*span(call.args[1]), "default", {"name": name, "call": call.dotted}, None, None, related)
 
 
 def _place(call: py.Call) -> list[Node]:

@@ -19,7 +19,7 @@ from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import py
 from opdev.syntax.file import File
-from opdev.syntax.tree import ancestors, text
+from opdev.syntax.tree import ancestors, span, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -32,10 +32,6 @@ _METADATA = frozenset({"dim", "size", "stride", "numel", "storage_offset", "ndim
 # What the second generation leaves of torch: the outputs' memory, and the stream to launch on.
 _SECOND = frozenset({"empty", "current_stream", "current_device", "is_tensor", "Size", "finfo", "iinfo"})
 _CALL = re.compile(rb"(?<![\w.])(\w+)((?:\.\w+)+)[ \t]*\(")
-
-
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
 
 
 def _name(node: Node) -> Node:
@@ -54,9 +50,9 @@ def missing_wrapper(context: Context) -> Iterator[Hit]:
         return
     near = next((n for n in known if "_wrapper" in n or n == "wrapper"), None)
     if near is not None:
-        yield Hit(*_span(_name(known[near])), "renamed", {"name": wanted, "other": near})
+        yield Hit(*span(_name(known[near])), "renamed", {"name": wanted, "other": near})
     else:
-        yield Hit(*_span(kernel.name_node), "default", {"name": wanted, "kernel": kernel.name})
+        yield Hit(*span(kernel.name_node), "default", {"name": wanted, "kernel": kernel.name})
 
 
 def not_one_launch(context: Context) -> Iterator[Hit]:
@@ -68,18 +64,18 @@ def not_one_launch(context: Context) -> Iterator[Hit]:
         found = [(node, one) for node in reach.values() for one in launches(file, node)]
         for node, one in found:
             if in_loop(node, one.node):
-                yield Hit(*_span(one.place), "loop", {"kernel": one.kernel, "name": name})
+                yield Hit(*span(one.place), "loop", {"kernel": one.kernel, "name": name})
         for node in reach.values():
             yield from _looped_helpers(file, node, reach, name)
         if not found and kernels and name.endswith("_wrapper"):
-            yield Hit(*_span(_name(wrapper)), "default", {"name": name, "kernel": kernels[0].name})
+            yield Hit(*span(_name(wrapper)), "default", {"name": name, "kernel": kernels[0].name})
         own = sorted((one for node, one in found), key=lambda one: one.node.start_byte)
         for index, one in enumerate(own[1:], 1):
             before = next((other for other in own[:index] if not _apart(other.node, one.node)), None)
             if before is not None:
                 note = {"zh": "第一次启动", "en": "the first launch"}
                 args = {"kernel": one.kernel, "name": name, "count": len(own)}
-                yield Hit(*_span(one.place), "several", args, None, None, (Related(*_span(before.place), note),))
+                yield Hit(*span(one.place), "several", args, None, None, (Related(*span(before.place), note),))
 
 
 def _looped_helpers(file: File, node: Node, reach: dict[int, Node], name: str) -> Iterator[Hit]:
@@ -94,7 +90,7 @@ def _looped_helpers(file: File, node: Node, reach: dict[int, Node], name: str) -
             at = node.start_byte + match.start()
             callee = file.root.named_descendant_for_byte_range(at, at + len(helper) - 1)
             if callee is not None and in_loop(node, callee):
-                yield Hit(*_span(callee), "loop", {"kernel": launches(file, where)[0].kernel, "name": name})
+                yield Hit(*span(callee), "loop", {"kernel": launches(file, where)[0].kernel, "name": name})
 
 
 def _apart(first: Node, second: Node) -> bool:
@@ -134,7 +130,7 @@ def bypassed_wrapper(context: Context) -> Iterator[Hit]:
     for function, node in functions(context.file).items():
         if function.startswith("test"):
             for one in launches(context.file, node):
-                yield Hit(*_span(one.place), "default", {"kernel": one.kernel, "test": function})
+                yield Hit(*span(one.place), "default", {"kernel": one.kernel, "test": function})
 
 
 def lost_default(context: Context) -> Iterator[Hit]:
@@ -166,7 +162,7 @@ def lost_default(context: Context) -> Iterator[Hit]:
         stem = golden.path.rpartition("/")[2]
         note = {"zh": f"{stem} 里默认 {value}", "en": f"{value} by default in {stem}"}
         args = {"name": parameter.name, "value": value, "file": stem}
-        yield Hit(*_span(parameter.node), "default", args, fix, None, (Related(*_span(where), note, golden.path),))
+        yield Hit(*span(parameter.node), "default", args, fix, None, (Related(*span(where), note, golden.path),))
 
 
 def _given(parameter: Parameter, value: str) -> Edit:
@@ -262,7 +258,7 @@ def _methods(view: Context, tensors: set[str], *, second: bool) -> Iterator[Hit]
                 and subscript.type == "subscript"
                 and subscript.child_by_field_name("value") == named
             ):
-                yield Hit(*_span(subscript), "slice", {"written": view.text(subscript), "name": match[1].decode()})
+                yield Hit(*span(subscript), "slice", {"written": view.text(subscript), "name": match[1].decode()})
 
 
 def _operators(view: Context, tensors: set[str]) -> Iterator[Hit]:
@@ -275,4 +271,4 @@ def _operators(view: Context, tensors: set[str]) -> Iterator[Hit]:
         if operator is None or operator.start_byte != match.start():
             continue
         if any(side is not None and side.type == "identifier" and view.text(side) in tensors for side in sides):
-            yield Hit(*_span(node), "operator", {"written": view.text(node)})
+            yield Hit(*span(node), "operator", {"written": view.text(node)})

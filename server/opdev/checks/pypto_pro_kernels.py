@@ -13,7 +13,7 @@ from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import py
 from opdev.syntax.py_values import constants, evaluate
-from opdev.syntax.tree import ancestor
+from opdev.syntax.tree import ancestor, span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -50,10 +50,6 @@ _INFINITE = re.compile(
 )
 
 
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
-
-
 def foreign_loop(context: Context) -> Iterator[Hit]:
     """``for`` over anything but ``pl.range``."""
     for one in traced(context):
@@ -67,20 +63,20 @@ def foreign_loop(context: Context) -> Iterator[Hit]:
             if function is None or not spelled.endswith(".range"):
                 fix = None
                 if function is not None and spelled == "range" and "=" not in context.text(right):
-                    fix = Fix((Edit(*_span(function), f"{one.alias}.range"),))
-                yield Hit(*_span(right), "default", args, fix)
+                    fix = Fix((Edit(*span(function), f"{one.alias}.range"),))
+                yield Hit(*span(right), "default", args, fix)
                 continue
             if left.type != "identifier":
-                yield Hit(*_span(left), "target", args)
+                yield Hit(*span(left), "target", args)
             call = py.Call(spelled, right, context.file)
             for name, value in call.keywords.items():
                 args["name"] = name
-                yield Hit(*_span(value.parent or value), "keyword", args)
+                yield Hit(*span(value.parent or value), "keyword", args)
             if not call.keywords and not 1 <= len(call.args) <= 3:
-                yield Hit(*_span(right), "count", {**args, "count": len(call.args)})
+                yield Hit(*span(right), "count", {**args, "count": len(call.args)})
             step = call.args[2] if len(call.args) == 3 else None
             if step is not None and evaluate(context.text(step), constants(context.file)) == 0:
-                yield Hit(*_span(step), "step", args)
+                yield Hit(*span(step), "step", args)
 
 
 def refused_statement(context: Context) -> Iterator[Hit]:
@@ -122,9 +118,9 @@ def unknown_keyword(context: Context) -> Iterator[Hit]:
             where = holder.child_by_field_name("name") if holder is not None else None
             if name in _KEYWORDS or where is None:
                 continue
-            fix = Fix((Edit(*_span(where), "compile_timeout"),)) if name == "timeout" else None
+            fix = Fix((Edit(*span(where), "compile_timeout"),)) if name == "timeout" else None
             key = "timeout" if name == "timeout" else "default"
-            yield Hit(*_span(where), key, {"name": name}, fix)
+            yield Hit(*span(where), key, {"name": name}, fix)
 
 
 def mixed_generations(context: Context) -> Iterator[Hit]:
@@ -137,8 +133,8 @@ def mixed_generations(context: Context) -> Iterator[Hit]:
         where = holder.child_by_field_name("name") if holder is not None else None
         if where is not None and newer is not None:
             note = {"zh": "这里写的是 order", "en": "here it is order"}
-            related = (Related(*_span(newer.parent or newer), note),)
-            yield Hit(*_span(where), "default", {"call": call.dotted}, None, None, related)
+            related = (Related(*span(newer.parent or newer), note),)
+            yield Hit(*span(where), "default", {"call": call.dotted}, None, None, related)
     yield from _older_load(context, transfers)
 
 
@@ -149,8 +145,8 @@ def _older_load(context: Context, transfers: list[py.Call]) -> Iterator[Hit]:
         if "." in call.dotted and old is not None:
             note = {"zh": "旧版的参数名", "en": "the keyword of older versions"}
             function = call.node.child_by_field_name("function") or call.node
-            related = (Related(*_span(old.parent or old), note),)
-            yield Hit(*_span(function), "subblock", {"call": call.dotted}, None, None, related)
+            related = (Related(*span(old.parent or old), note),)
+            yield Hit(*span(function), "subblock", {"call": call.dotted}, None, None, related)
 
 
 def ambiguous_index(context: Context) -> Iterator[Hit]:
@@ -164,7 +160,7 @@ def ambiguous_index(context: Context) -> Iterator[Hit]:
             divided = call.node.parent is not None and call.node.parent.type == "binary_operator"
             if call.start < first and kernel.owns(call.node) and not divided:
                 function = call.node.child_by_field_name("function") or call.node
-                yield Hit(*_span(function), "default", {"kernel": kernel.name})
+                yield Hit(*span(function), "default", {"kernel": kernel.name})
 
 
 def tensor_list(context: Context) -> Iterator[Hit]:
@@ -178,7 +174,7 @@ def tensor_list(context: Context) -> Iterator[Hit]:
                     child.named_children[0] if child.named_child_count else child
                 )
                 args = {"name": context.text(name), "written": context.text(annotation)}
-                yield Hit(*_span(annotation), "default", args)
+                yield Hit(*span(annotation), "default", args)
 
 
 def same_name(context: Context) -> Iterator[Hit]:
@@ -195,9 +191,9 @@ def same_name(context: Context) -> Iterator[Hit]:
         first = seen.setdefault(key, kernel)
         if first is not kernel:
             note = {"zh": "第一个", "en": "the first"}
-            related = (Related(*_span(first.name_node), note),)
+            related = (Related(*span(first.name_node), note),)
             lost = all(ancestor(one.node, "function_definition", "class_definition") is None for one in (first, kernel))
-            where, args = _span(kernel.name_node), {"name": kernel.name}
+            where, args = span(kernel.name_node), {"name": kernel.name}
             yield Hit(*where, "lost" if lost else "default", args, None, "warning" if lost else None, related)
 
 
@@ -241,7 +237,7 @@ def fixed_width(context: Context) -> Iterator[Hit]:
             "kernel": context.text(kernel) if kernel is not None else "",
             "function": context.text(name),
         }
-        yield Hit(*_span(entries[1]), "default", args)
+        yield Hit(*span(entries[1]), "default", args)
 
 
 def unpaired_phase(context: Context) -> Iterator[Hit]:
@@ -266,11 +262,11 @@ def unpaired_phase(context: Context) -> Iterator[Hit]:
                 function = call.node.child_by_field_name("function") or call.node
                 if source in phased and source not in plain and "phase" not in call.keywords:
                     related = (
-                        Related(*_span(phased[source].node), {"zh": "这里用了 phase", "en": "phase is used here"}),
+                        Related(*span(phased[source].node), {"zh": "这里用了 phase", "en": "phase is used here"}),
                     )
-                    yield Hit(*_span(function), "move" if call.name == "move" else "default", args, None, None, related)
+                    yield Hit(*span(function), "move" if call.name == "move" else "default", args, None, None, related)
                 elif source in plain and source not in phased and "phase" in call.keywords:
-                    yield Hit(*_span(function), "drain", args)
+                    yield Hit(*span(function), "drain", args)
 
 
 def _never_final(kernel: Traced, source: str, first: py.Call, products: list[py.Call]) -> Iterator[Hit]:
@@ -282,7 +278,7 @@ def _never_final(kernel: Traced, source: str, first: py.Call, products: list[py.
     ]
     written = [kernel.file.data[p.start_byte : p.end_byte].rpartition(b".")[2] for p in phases]
     if set(written) == {b"Partial"}:
-        yield Hit(*_span(phases[-1]), "partial", {"name": source, "call": first.dotted})
+        yield Hit(*span(phases[-1]), "partial", {"name": source, "call": first.dotted})
 
 
 def accumulator_to_l1(context: Context) -> Iterator[Hit]:
@@ -297,7 +293,7 @@ def accumulator_to_l1(context: Context) -> Iterator[Hit]:
             if spaces == [{"Mat"}, {"Acc"}]:
                 function = call.node.child_by_field_name("function") or call.node
                 args = {"target": context.text(call.args[0]), "source": context.text(call.args[1])}
-                yield Hit(*_span(function), "default", args)
+                yield Hit(*span(function), "default", args)
 
 
 def _memory(kernel: Traced, source: str) -> str:

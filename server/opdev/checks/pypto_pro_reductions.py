@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from opdev.checks.pypto_pro_sync import tile_names
 from opdev.facts.pypto_pro import Traced, items, pro_kernels, type_of
@@ -11,9 +10,7 @@ from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
 from opdev.syntax import py
 from opdev.syntax.py_values import constants, evaluate
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from opdev.syntax.tree import span
 
 _BY_DIM = ("sum", "argmax", "argmin", "maximum", "minimum")
 _ONLY_WITH_DIM = ("maximum", "minimum")
@@ -49,7 +46,7 @@ def column_element_by_element(context: Context) -> Iterator[Hit]:
                     note = {"zh": "它的类型在这里", "en": "its type is here"}
                     related = (Related(made[0].start, made[0].end, note),)
                     args = {"call": call.dotted, "name": context.text(argument)}
-                    yield Hit(*_span(argument), "default", args, None, None, related)
+                    yield Hit(*span(argument), "default", args, None, None, related)
                     break
 
 
@@ -90,7 +87,7 @@ def _judged(context: Context, call: py.Call, made: py.Call, by_rows: bool) -> It
     note = {"zh": "结果 tile 的类型在这里", "en": "the result's type is here"}
     related = (Related(made.start, made.end, note),)
     args = {"call": call.dotted, "name": context.text(call.args[0]), "shape": context.text(shape)}
-    at = _span(call.args[0])
+    at = span(call.args[0])
     if by_rows and sizes[1] is not None and sizes[1] != 1:
         yield Hit(*at, "rows", args, None, None, related)
     elif not by_rows and sizes[0] is not None and sizes[0] != 1:
@@ -98,7 +95,3 @@ def _judged(context: Context, call: py.Call, made: py.Call, by_rows: bool) -> It
     elif by_rows and sizes[1] == 1 and layout in _OTHER_LAYOUTS:
         # Without any, [rows, 1] is kept as DN.
         yield Hit(*at, "layout", {**args, "layout": layout}, None, None, related)
-
-
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte

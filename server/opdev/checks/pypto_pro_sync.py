@@ -15,7 +15,7 @@ from opdev.rules.context import Context
 from opdev.rules.model import Fix, Hit, Related
 from opdev.syntax import py
 from opdev.syntax.py_values import constants, evaluate
-from opdev.syntax.tree import ancestors
+from opdev.syntax.tree import ancestors, span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,13 +35,9 @@ _HELPER = re.compile(
 _BLOCKS = ("block", "module")
 
 
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
-
-
 def _callee(call: py.Call) -> tuple[int, int]:
     function = call.node.child_by_field_name("function")
-    return _span(function) if function is not None else (call.start, call.end)
+    return span(function) if function is not None else (call.start, call.end)
 
 
 def _pipe(context: Context, node: Node | None) -> str:
@@ -97,7 +93,7 @@ def auto_mutex_off(context: Context) -> Iterator[Hit]:
             continue
         locked = [name for name in kernel.tiles.groups if kernel.tiles.is_locked(name)]
         args = {"kernel": kernel.name, "groups": "、".join(locked), "groups_en": ", ".join(locked)}
-        yield Hit(*_span(given), "ids" if locked else "default", args, None, None if locked else "warning")
+        yield Hit(*span(given), "ids" if locked else "default", args, None, None if locked else "warning")
 
 
 def hand_made_rotation(context: Context) -> Iterator[Hit]:
@@ -139,7 +135,7 @@ def unsynchronised_tile(context: Context) -> Iterator[Hit]:
                 load = loads.pop(source)
                 note = {"zh": "在这里搬入", "en": "loaded here"}
                 args = {"name": source, "call": call.dotted}
-                yield Hit(*_span(where), "default", args, None, None, (Related(load.start, load.end, note),))
+                yield Hit(*span(where), "default", args, None, None, (Related(load.start, load.end, note),))
 
 
 # Computing on tiles of UB and L0, which other pipes do than those that load.
@@ -179,12 +175,12 @@ def invalid_event(context: Context) -> Iterator[Hit]:
         if event is not None and value is not None:
             cross = call.name.endswith("cross_core")
             if not 0 <= value < _EVENTS:
-                yield Hit(*_span(event), "default", {"value": value, "call": call.name})
+                yield Hit(*span(event), "default", {"value": value, "call": call.name})
             elif value >= _SAFE_EVENTS and not cross:
-                yield Hit(*_span(event), "high", {"value": value, "call": call.name}, None, "info")
+                yield Hit(*span(event), "high", {"value": value, "call": call.name}, None, "info")
         waits, sets = call.keywords.get("wait_pipe"), call.keywords.get("set_pipe")
         if waits is not None and sets is not None and context.text(waits) == context.text(sets):
-            yield Hit(*_span(waits), "same", {"pipe": _pipe(context, waits), "call": call.name})
+            yield Hit(*span(waits), "same", {"pipe": _pipe(context, waits), "call": call.name})
 
 
 def repeated_barrier(context: Context) -> Iterator[Hit]:

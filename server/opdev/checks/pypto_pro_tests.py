@@ -16,7 +16,7 @@ from opdev.facts.pypto_pro_host import is_staged, pro_test
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related, Severity
 from opdev.syntax import py
-from opdev.syntax.tree import ancestor
+from opdev.syntax.tree import ancestor, span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,10 +35,6 @@ _REFERENCE = re.compile(rb"\b\w*(?:golden|reference)\w*(?=[ \t]*\()")
 _STAGE = re.compile(r"test_\w+_module\d*")
 
 
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
-
-
 def _test(context: Context, *, delivered: bool = False) -> Named | None:
     name = pro_test(context.file, context.project)
     return None if name is None or (delivered and is_staged(context.file, name)) else name
@@ -47,7 +43,7 @@ def _test(context: Context, *, delivered: bool = False) -> Named | None:
 def _where(context: Context) -> tuple[int, int]:
     """The first test's name, else the first line of code."""
     first = next(iter(test_functions(context.file).values()), None)
-    return _span(first) if first is not None else first_code(context.file)
+    return span(first) if first is not None else first_code(context.file)
 
 
 def _strict(context: Context) -> Severity | None:
@@ -69,11 +65,11 @@ def missing_import(context: Context) -> Iterator[Hit]:
             if one.module == "pypto_pro" and one.name == "language":
                 alone = len([o for o in py.imports(context) if o.node == one.node]) == 1
                 fix = (
-                    Fix((Edit(*_span(one.node), "import pypto_pro.language as pl"),))
+                    Fix((Edit(*span(one.node), "import pypto_pro.language as pl"),))
                     if alone and one.bound == "pl"
                     else None
                 )
-                yield Hit(*_span(one.node), "form", {"written": context.text(one.node)}, fix, "warning")
+                yield Hit(*span(one.node), "form", {"written": context.text(one.node)}, fix, "warning")
         return
     if not aliases:
         if context.project is not None or traced(context):
@@ -81,7 +77,7 @@ def missing_import(context: Context) -> Iterator[Hit]:
         return
     for one in py.imports(context):
         if one.bound in aliases or (one.module == "pypto_pro.language" and one.name is None):
-            yield Hit(*_span(one.node), "alias", {"written": context.text(one.node), "alias": min(aliases)})
+            yield Hit(*span(one.node), "alias", {"written": context.text(one.node), "alias": min(aliases)})
 
 
 def classic_import(context: Context) -> Iterator[Hit]:
@@ -96,7 +92,7 @@ def classic_import(context: Context) -> Iterator[Hit]:
     for one in _first(ours):
         plain = one.name is None and one.bound == "pypto" and names[one.node.start_byte] == 1
         fix = Fix((line_removed(context, one.node),)) if plain and not used else None
-        yield Hit(*_span(one.node), "default", {"written": context.text(one.node)}, fix, _strict(context))
+        yield Hit(*span(one.node), "default", {"written": context.text(one.node)}, fix, _strict(context))
     for call in py.calls(context, *_LOADERS, *_renamed_loaders(context)):
         value = _literal(context, call)
         if value is not None and value.split(".")[0] == "pypto":
@@ -105,7 +101,7 @@ def classic_import(context: Context) -> Iterator[Hit]:
         node = context.node_at(at, at + 3)
         top = node.parent if node is not None else None
         if top is not None and top.type == "attribute" and re.sub(r"\s", "", context.text(top)) == "pypto.frontend.jit":
-            yield Hit(*_span(top), "jit")
+            yield Hit(*span(top), "jit")
 
 
 def _first(ours: list[py.Import]) -> list[py.Import]:
@@ -126,14 +122,14 @@ def not_one_kernel(context: Context) -> Iterator[Hit]:
     found = traced(context, "jit", "test")
     for one in found:
         if one.kind == "test":
-            yield Hit(*_span(one.decorator), "test", {"name": one.name})
+            yield Hit(*span(one.decorator), "test", {"name": one.name})
     kernels = [one for one in found if one.kind == "jit"]
     for one in kernels[1:]:
         first = kernels[0]
         note = {"zh": f"第一个核函数 {first.name}", "en": f"the first kernel, {first.name}"}
         args = {"name": one.name, "first": first.name, "count": len(kernels)}
         yield Hit(
-            *_span(one.name_node), "several", args, None, _strict(context), (Related(*_span(first.name_node), note),)
+            *span(one.name_node), "several", args, None, _strict(context), (Related(*span(first.name_node), note),)
         )
     if not kernels and context.project is not None and not impl_imports(context.file):
         yield Hit(*_where(context), "default")
@@ -155,19 +151,19 @@ def own_tolerance(context: Context) -> Iterator[Hit]:
         return
     for one in py.imports(context):
         if one.name in _CLOSE[:2]:
-            yield Hit(*_span(one.node), "default", {"call": one.name})
+            yield Hit(*span(one.node), "default", {"call": one.name})
     seen: set[int] = set()
     for call in py.calls(context, *_CLOSE):
         if call.name in ("allclose", "isclose") and "." not in call.dotted:
             continue
         function = call.node.child_by_field_name("function") or call.node
         seen.add(call.start)
-        yield Hit(*_span(function), "default", {"call": call.dotted}, None, _strict(context))
+        yield Hit(*span(function), "default", {"call": call.dotted}, None, _strict(context))
     for word in _TOLERANCES:
         for _, parent in py.used_as(context, word, "keyword_argument", "name"):
             call_node = ancestor(parent, "call")
             if call_node is not None and call_node.start_byte not in seen:
-                yield Hit(*_span(parent), "keyword", {"written": context.text(parent)}, None, _strict(context))
+                yield Hit(*span(parent), "keyword", {"written": context.text(parent)}, None, _strict(context))
 
 
 def missing_cpu_golden(context: Context) -> Iterator[Hit]:
@@ -185,7 +181,7 @@ def missing_cpu_golden(context: Context) -> Iterator[Hit]:
         return
     helper = functions(context.file).get("_assert_precision")
     where = helper.child_by_field_name("name") if helper is not None else None
-    yield Hit(*(_span(where) if where is not None else _where(context)), "default", {"module": module})
+    yield Hit(*(span(where) if where is not None else _where(context)), "default", {"module": module})
 
 
 def foreign_device(context: Context) -> Iterator[Hit]:
@@ -201,11 +197,11 @@ def foreign_device(context: Context) -> Iterator[Hit]:
         value = py.string_value(context.file, node) if node is not None else None
         if node is not None and value is not None and _DEVICE.fullmatch(value):
             found = True
-            yield Hit(*_span(node), "literal", {"value": value})
+            yield Hit(*span(node), "literal", {"value": value})
     for call in py.calls(context, "set_device"):
         if call.args and call.args[0].type == "integer":
             found = True
-            yield Hit(*_span(call.args[0]), "number", {"value": context.text(call.args[0])})
+            yield Hit(*span(call.args[0]), "number", {"value": context.text(call.args[0])})
     for at in context.find(_VARIABLE, text=context.nocomment):
         node = context.node_at(at, at + len(_VARIABLE))
         while node is not None and node.type != "string":
@@ -214,10 +210,10 @@ def foreign_device(context: Context) -> Iterator[Hit]:
             continue
         if _is_written(context, node):
             found = True
-            yield Hit(*_span(node), "overwritten")
+            yield Hit(*span(node), "overwritten")
         elif not helped:
             found = True
-            yield Hit(*_span(node), "own", {}, None, _strict(context))
+            yield Hit(*span(node), "own", {}, None, _strict(context))
     # A staged test is given its device by the stage.
     mine = context.project is not None and _test(context, delivered=True) is not None
     if mine and not found and not helped and any(True for _ in context.find("npu")):
@@ -250,7 +246,7 @@ def too_few_cases(context: Context) -> Iterator[Hit]:
         last = list(tests.values())[-1]
         soft = generation(context.project) == 1 and count >= 2
         args = {"count": count, "wanted": _CASES}
-        yield Hit(*_span(last), "default", args, None, "warning" if soft else None)
+        yield Hit(*span(last), "default", args, None, "warning" if soft else None)
 
 
 def _cases(context: Context, name: Node) -> int:
@@ -298,14 +294,14 @@ def golden_fallback(context: Context) -> Iterator[Hit]:
         call = py.call_at(context.file, start, end)
         if call is not None:
             function = call.node.child_by_field_name("function") or call.node
-            yield Hit(*_span(function), "default", {"call": call.dotted})
+            yield Hit(*span(function), "default", {"call": call.dotted})
 
 
 def golden_imports_test(context: Context) -> Iterator[Hit]:
     """A reference of a stage that imports the stage it is the reference of."""
     for one in py.imports(context):
         if any(_STAGE.fullmatch(part) for part in (*one.module.split("."), one.name or "")):
-            yield Hit(*_span(one.node), "default", {"written": context.text(one.node)})
+            yield Hit(*span(one.node), "default", {"written": context.text(one.node)})
     for call in py.calls(context, *_LOADERS, *_renamed_loaders(context)):
         value = _literal(context, call)
         if value is not None and any(_STAGE.fullmatch(part) for part in value.split(".")):

@@ -12,7 +12,7 @@ from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax import py
 from opdev.syntax.py_values import constants, evaluate
-from opdev.syntax.tree import ancestors
+from opdev.syntax.tree import ancestors, span
 from opdev.syntax.view import View
 
 if TYPE_CHECKING:
@@ -50,10 +50,6 @@ def _list(node: Node | None) -> list[Node] | None:
     return None if any(item.type == "list_splat" for item in every) else every
 
 
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
-
-
 def invalid_group(context: Context) -> Iterator[Hit]:
     """Arguments ``make_tile_group`` refuses when the kernel is compiled."""
     if is_exempt(context):
@@ -71,11 +67,11 @@ def invalid_group(context: Context) -> Iterator[Hit]:
         slots = _value(context, depth)
         if ids is None or context.text(ids) == "None" or every == []:
             if depth is None and not _has_splat(call):
-                yield Hit(*(_span(ids) if ids is not None else _callee(call)), "depth")
+                yield Hit(*(span(ids) if ids is not None else _callee(call)), "depth")
                 continue
         elif every:
             if slots is not None and depth is not None and slots != len(every):
-                yield Hit(*_span(depth), "disagree", {"depth": slots, "ids": len(every)})
+                yield Hit(*span(depth), "disagree", {"depth": slots, "ids": len(every)})
                 continue
             slots = len(every)
         if slots is None:
@@ -83,7 +79,7 @@ def invalid_group(context: Context) -> Iterator[Hit]:
         addresses = call.keywords.get("addrs")
         places = _list(addresses)
         if addresses is not None and places is not None and len(places) != slots:
-            yield Hit(*_span(addresses), "addresses", {"count": len(places), "slots": slots})
+            yield Hit(*span(addresses), "addresses", {"count": len(places), "slots": slots})
         for name in ("fwd_ids", "bwd_ids"):
             yield from _cross(context, call, name, slots)
 
@@ -105,7 +101,7 @@ def _positional(context: Context, call: py.Call) -> Hit:
             break
         edits.append(Edit(argument.start_byte, argument.start_byte, f"{name}="))
     fix = Fix(tuple(edits), "default") if edits and len(call.args) <= len(_ORDER) else None
-    return Hit(*_span(call.args[0]), "positional", {"written": context.text(call.args[0])}, fix)
+    return Hit(*span(call.args[0]), "positional", {"written": context.text(call.args[0])}, fix)
 
 
 def _ids(context: Context, every: list[Node]) -> Iterator[Hit]:
@@ -114,14 +110,14 @@ def _ids(context: Context, every: list[Node]) -> Iterator[Hit]:
         nested = _list(tile)
         own = nested if nested is not None else [tile]
         if nested == []:
-            yield Hit(*_span(tile), "empty")
+            yield Hit(*span(tile), "empty")
             continue
         values = [_value(context, one) for one in own]
         for node, value in zip(own, values, strict=True):
             if value is not None and not 0 <= value <= _LARGEST_ID:
-                yield Hit(*_span(node), "range", {"value": value})
+                yield Hit(*span(node), "range", {"value": value})
             elif value is not None and own.index(node) > values.index(value):
-                yield Hit(*_span(node), "repeated", {"value": value})
+                yield Hit(*span(node), "repeated", {"value": value})
         if nested is not None or tile.type in ("integer", "binary_operator"):
             counts.append((len(own), tile))
     for count, tile in counts[1:]:
@@ -129,7 +125,7 @@ def _ids(context: Context, every: list[Node]) -> Iterator[Hit]:
             first = counts[0][1]
             note = {"zh": f"第一块 tile：{counts[0][0]} 个", "en": f"the first tile: {counts[0][0]}"}
             args = {"count": count, "first": counts[0][0]}
-            yield Hit(*_span(tile), "uneven", args, None, None, (Related(*_span(first), note),))
+            yield Hit(*span(tile), "uneven", args, None, None, (Related(*span(first), note),))
 
 
 def _cross(context: Context, call: py.Call, name: str, slots: int) -> Iterator[Hit]:
@@ -138,11 +134,11 @@ def _cross(context: Context, call: py.Call, name: str, slots: int) -> Iterator[H
     if node is None or every is None:
         return
     if len(every) != slots:
-        yield Hit(*_span(node), "cross", {"name": name, "count": len(every), "slots": slots})
+        yield Hit(*span(node), "cross", {"name": name, "count": len(every), "slots": slots})
     for one in every:
         value = _value(context, one)
         if value is not None and not 0 <= value < _EVENTS:
-            yield Hit(*_span(one), "event", {"name": name, "value": value})
+            yield Hit(*span(one), "event", {"name": name, "value": value})
 
 
 @dataclass(frozen=True)
@@ -180,7 +176,7 @@ def tile_rank(context: Context) -> Iterator[Hit]:
     """A tile of more than two dimensions."""
     for one in _types(context):
         if len(one.dims) > 2:
-            yield Hit(*_span(one.shape), "default", {"shape": context.text(one.shape), "count": len(one.dims)})
+            yield Hit(*span(one.shape), "default", {"shape": context.text(one.shape), "count": len(one.dims)})
 
 
 def unaligned_tile(context: Context) -> Iterator[Hit]:
@@ -197,7 +193,7 @@ def unaligned_tile(context: Context) -> Iterator[Hit]:
             continue
         args = {"length": length, "bytes": length * size, "dtype": one.dtype, "step": _BLOCK // size}
         key = "reduction" if axis == 0 and column else "column" if axis == 0 else "default"
-        yield Hit(*_span(one.dims[axis]), key, args)
+        yield Hit(*span(one.dims[axis]), key, args)
 
 
 def small_accumulator(context: Context) -> Iterator[Hit]:
@@ -208,7 +204,7 @@ def small_accumulator(context: Context) -> Iterator[Hit]:
             continue
         if 0 < rows * columns * 4 < _FRACTAL:
             args = {"rows": rows, "columns": columns, "bytes": rows * columns * 4}
-            yield Hit(*_span(one.shape), "default", args)
+            yield Hit(*span(one.shape), "default", args)
 
 
 def tile_constant_in_kernel(context: Context) -> Iterator[Hit]:

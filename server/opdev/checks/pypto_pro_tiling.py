@@ -15,7 +15,7 @@ from opdev.facts.pypto_pro import Traced, is_exempt, traced
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related
 from opdev.syntax.py_values import constants, evaluate
-from opdev.syntax.tree import ancestor, text
+from opdev.syntax.tree import ancestor, span, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -49,10 +49,6 @@ class _Tiling:
     fields: Mapping[str, _Field] = field(default_factory=dict)
 
 
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
-
-
 def invalid_tiling(context: Context) -> Iterator[Hit]:
     """A tiling class that makes no struct, a parameter of one in the wrong place, a read that finds nothing."""
     classes = {m[1].decode(): m for m in _CLASS.finditer(context.code)}
@@ -77,9 +73,9 @@ def invalid_tiling(context: Context) -> Iterator[Hit]:
                 told.add(name)
                 yield from _fields(context, tiling, kernel)
             if position:
-                yield Hit(*_span(parameter.node), "second", {"name": parameter.name, "kernel": kernel.name})
+                yield Hit(*span(parameter.node), "second", {"name": parameter.name, "kernel": kernel.name})
             elif len(own) == 1 and every[-1] is not parameter:
-                yield Hit(*_span(parameter.node), "last", {"name": parameter.name, "kernel": kernel.name})
+                yield Hit(*span(parameter.node), "last", {"name": parameter.name, "kernel": kernel.name})
             yield from _reads(context, kernel, parameter, tiling)
 
 
@@ -118,12 +114,12 @@ def _annotated(body: Node) -> Iterator[tuple[Node, Node]]:
 def _fields(context: Context, tiling: _Tiling, kernel: Traced) -> Iterator[Hit]:
     """Fields no struct can have."""
     note = {"zh": f"{kernel.name} 的参数", "en": f"a parameter of {kernel.name}"}
-    related = (Related(*_span(kernel.name_node), note),)
+    related = (Related(*span(kernel.name_node), note),)
     seen: set[str] = set()
     for left, _ in _annotated(tiling.body):
         name = context.text(left)
         if name in seen:
-            yield Hit(*_span(left), "twice", {"name": name, "tiling": tiling.name}, None, None, related)
+            yield Hit(*span(left), "twice", {"name": name, "tiling": tiling.name}, None, None, related)
         seen.add(name)
     future = context.spans(_FUTURE, "nocomment")
     for name, one in tiling.fields.items():
@@ -132,11 +128,11 @@ def _fields(context: Context, tiling: _Tiling, kernel: Traced) -> Iterator[Hit]:
         args = {"name": name, "tiling": tiling.name, "written": written}
         base = written.partition("[")[0].strip()
         if base not in _TYPES:
-            yield Hit(*_span(one.annotation), "type", args, None, None, related)
+            yield Hit(*span(one.annotation), "type", args, None, None, related)
         elif one.is_array and (one.size is None or not 0 < one.size <= _LONGEST):
-            yield Hit(*_span(one.annotation), "size", {**args, "most": _LONGEST}, None, None, related)
+            yield Hit(*span(one.annotation), "size", {**args, "most": _LONGEST}, None, None, related)
         elif one.is_array and not future and not quoted:
-            yield Hit(*_span(one.annotation), "future", args, _future(context), None, related)
+            yield Hit(*span(one.annotation), "future", args, _future(context), None, related)
             return
 
 
@@ -179,18 +175,18 @@ def _reads(context: Context, kernel: Traced, parameter: Parameter, tiling: _Tili
         one = tiling.fields.get(name)
         args: dict[str, object] = {"name": name, "tiling": tiling.name, "parameter": parameter.name}
         if one is None:
-            yield Hit(*_span(node), "field", {**args, "known": ", ".join(tiling.fields)})
+            yield Hit(*span(node), "field", {**args, "known": ", ".join(tiling.fields)})
             continue
         subscript = holder.parent
         if subscript is None or subscript.type != "subscript" or subscript.child_by_field_name("value") != holder:
             continue
         indices = subscript.children_by_field_name("subscript")
         if not one.is_array:
-            yield Hit(*_span(subscript), "scalar", args)
+            yield Hit(*span(subscript), "scalar", args)
         elif len(indices) != 1 or indices[0].type in ("slice", "string"):
-            where = (indices[0].start_byte, indices[-1].end_byte) if indices else _span(subscript)
+            where = (indices[0].start_byte, indices[-1].end_byte) if indices else span(subscript)
             yield Hit(*where, "index", {**args, "written": text(context.data, subscript)})
         elif one.size is not None:
             value = evaluate(context.text(indices[0]), constants(context.file))
             if value is not None and not 0 <= value < one.size:
-                yield Hit(*_span(indices[0]), "bounds", {**args, "value": value, "size": one.size})
+                yield Hit(*span(indices[0]), "bounds", {**args, "value": value, "size": one.size})

@@ -11,7 +11,7 @@ from opdev.facts.pypto_pro import Traced, generation, is_exempt, pro_kernels, tr
 from opdev.rules.context import Context
 from opdev.rules.model import Edit, Fix, Hit, Related, Severity
 from opdev.syntax import py
-from opdev.syntax.tree import ancestor, ancestors
+from opdev.syntax.tree import ancestor, ancestors, span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -56,10 +56,6 @@ _OTHER_NAME = re.compile(rb"\bVf\b(?!\.|[ \t]+as[ \t]+vf\b)")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
-def _span(node: Node) -> tuple[int, int]:
-    return node.start_byte, node.end_byte
-
-
 def _vf(view: Context, *names: str) -> list[py.Call]:
     return [c for c in py.calls(view, *names) if c.dotted.rpartition(".")[0].split(".")[-1] == "vf"]
 
@@ -78,14 +74,14 @@ def statement_form(context: Context) -> Iterator[Hit]:
             continue
         function = call.node.child_by_field_name("function") or call.node
         if name in _REGISTERS:
-            yield Hit(*_span(function), "register", {"call": call.dotted})
+            yield Hit(*span(function), "register", {"call": call.dotted})
             continue
         statement = call.node.parent
         if statement is None or statement.type != "expression_statement":
             continue
         count = 2 if name in _TWO else 1
         yield Hit(
-            *_span(function), "two" if count == 2 else "default", {"call": call.dotted}, _assigned(context, call, count)
+            *span(function), "two" if count == 2 else "default", {"call": call.dotted}, _assigned(context, call, count)
         )
 
 
@@ -116,7 +112,7 @@ def foreign_alias(context: Context) -> Iterator[Hit]:
         for child in one.node.children_by_field_name("name"):
             target = child.child_by_field_name("name") if child.type == "aliased_import" else child
             if target is not None and context.text(target) == "Vf":
-                yield Hit(*_span(child), "default", {"name": one.bound}, fix)
+                yield Hit(*span(child), "default", {"name": one.bound}, fix)
 
 
 def _renamed(context: Context, one: py.Import) -> Fix | None:
@@ -131,13 +127,13 @@ def _renamed(context: Context, one: py.Import) -> Fix | None:
             return None
         if ancestor(node, "import_from_statement") is not None:
             if parent.type == "aliased_import":
-                edits.append(Edit(*_span(node), "vf")) if one.bound != "Vf" else None
+                edits.append(Edit(*span(node), "vf")) if one.bound != "Vf" else None
             else:
                 edits.append(Edit(node.end_byte, node.end_byte, " as vf"))
             continue
         if parent.type != "attribute" or parent.child_by_field_name("object") != node:
             return None
-        edits.append(Edit(*_span(node), "vf"))
+        edits.append(Edit(*span(node), "vf"))
     return Fix(tuple(edits)) if edits else None
 
 
@@ -153,7 +149,7 @@ def dropped_carry(context: Context) -> Iterator[Hit]:
             and left.type in ("pattern_list", "tuple_pattern")
             and context.text(first) == "_"
         ):
-            yield Hit(*_span(first), "default", {"call": call.dotted})
+            yield Hit(*span(first), "default", {"call": call.dotted})
 
 
 def register_types(context: Context) -> Iterator[Hit]:
@@ -167,9 +163,9 @@ def register_types(context: Context) -> Iterator[Hit]:
             if allowed is not None and dtype and dtype not in allowed:
                 args = {"call": call.dotted, "dtype": dtype, "name": operand, "allowed": "、".join(sorted(allowed))}
                 args["allowed_en"] = " and ".join(sorted(allowed))
-                yield Hit(*_span(call.args[0]), "default", args)
+                yield Hit(*span(call.args[0]), "default", args)
             elif call.name in KEEPS and dtype in _64_BIT:
-                yield Hit(*_span(call.args[0]), "wide", {"call": call.dotted, "dtype": dtype, "name": operand})
+                yield Hit(*span(call.args[0]), "wide", {"call": call.dotted, "dtype": dtype, "name": operand})
 
 
 def scatter_index(context: Context) -> Iterator[Hit]:
@@ -196,7 +192,7 @@ def _indices(context: Context, name: str, position: int, table: Mapping[int, tup
                 continue
             where = call.args[position + 1]
             args = {"name": context.text(where), "dtype": index, "data": data or "?", "wanted": "/".join(wanted)}
-            yield Hit(*_span(where), "default" if data else "unknown", args)
+            yield Hit(*span(where), "default" if data else "unknown", args)
 
 
 def all_vf(one: Traced) -> list[py.Call]:
@@ -261,7 +257,7 @@ def invariant_mask(context: Context) -> Iterator[Hit]:
             bound = not words.isdisjoint(_bound(one, loop))
             if not bound:
                 function = call.node.child_by_field_name("function") or call.node
-                yield Hit(*_span(function), "default", {"written": context.text(call.args[0])})
+                yield Hit(*span(function), "default", {"written": context.text(call.args[0])})
 
 
 def _bound(one: Traced, loop: Node) -> frozenset[bytes]:
@@ -291,7 +287,7 @@ def masked_interleave(context: Context) -> Iterator[Hit]:
             pattern = made.keywords.get("pattern") or (made.args[0] if made.args else None)
             if made.name == "update_mask" or (pattern is not None and not context.text(pattern).endswith("ALL")):
                 related = (Related(made.start, made.end, {"zh": "掩码在这里生成", "en": "the mask is made here"}),)
-                yield Hit(*_span(call.args[3]), "default", {"mask": mask}, None, None, related)
+                yield Hit(*span(call.args[3]), "default", {"mask": mask}, None, None, related)
                 break
 
 
@@ -309,7 +305,7 @@ def tile_arithmetic(context: Context) -> Iterator[Hit]:
             related = tuple(Related(call.start, call.end, note) for call in found[1:6])
             args = {"call": found[0].dotted, "kernel": kernel.name, "count": len(found)}
             severity: Severity | None = None if context.project is not None else "info"
-            yield Hit(*_span(function), "second" if second else "default", args, None, severity, related)
+            yield Hit(*span(function), "second" if second else "default", args, None, severity, related)
 
 
 def _is_on_tiles(kernel: Traced, call: py.Call) -> bool:

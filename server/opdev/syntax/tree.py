@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+def span(node: Node) -> tuple[int, int]:
+    """The bytes a node covers: where it begins, and where it has ended."""
+    return node.start_byte, node.end_byte
+
+
 def walk(node: Node) -> Iterator[Node]:
     """``node`` and all below it, in text order, without recursion."""
     stack = [node]
