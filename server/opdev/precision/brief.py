@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from opdev.columns import grid
+from opdev.precision.model import place
 from opdev.precision.text import short
 from opdev.precision.texts import say
 from opdev.rules.model import Lang
@@ -57,8 +58,9 @@ def wrong_in(result: Mapping[str, Any], lang: Lang) -> str:
     """Why an output does not pass, and its first wrong element."""
     reasons = [reason["text"][lang] for reason in result["reasons"]]
     for one in result["mismatches"][:1]:
-        place = f"[{', '.join(map(str, one['coordinates']))}]"
-        reasons.append(say("s-first", lang, place=place, actual=one["actual"], expected=one["expected"]))
+        reasons.append(
+            say("s-first", lang, place=place(one["coordinates"]), actual=one["actual"], expected=one["expected"])
+        )
     return say("s-and", lang).join(reasons)
 
 

@@ -6,6 +6,7 @@ another meaning; new ones may come.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -124,6 +125,11 @@ class Reference:
     """Empty where the reference could not be compared."""
     why: Both | None
     """Why it could not be compared."""
+
+
+def place(coordinates: Iterable[int]) -> str:
+    """Where an element stands, as every face shows it: ``[3, 17]``."""
+    return f"[{', '.join(map(str, coordinates))}]"
 
 
 @dataclass(frozen=True, slots=True)

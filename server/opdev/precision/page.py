@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from opdev.precision.charts import heat, histogram
-from opdev.precision.model import Both, Hypothesis, Report, Result
+from opdev.precision.model import Both, Hypothesis, Report, Result, place
 from opdev.precision.text import distinct_limits, limits_text, plain, short, table
 from opdev.precision.texts import both
 from opdev.rules.model import Lang
@@ -155,7 +155,7 @@ def _mismatches(result: Result) -> str:
         + "".join(
             f"<td>{escape(text)}</td>"
             for text in (
-                str(one.index), f"[{', '.join(map(str, one.coordinates))}]", *map(plain, (one.actual, one.expected, one.difference, one.allowed)),
+                str(one.index), place(one.coordinates), *map(plain, (one.actual, one.expected, one.difference, one.allowed)),
             )
         )
         + "</tr>"

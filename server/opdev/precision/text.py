@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from opdev.columns import pad, width
-from opdev.precision.model import Hypothesis, Limits, Number, Report, Result
+from opdev.precision.model import Hypothesis, Limits, Number, Report, Result, place
 from opdev.precision.texts import said, say
 from opdev.rules.model import Lang
 
@@ -161,7 +161,7 @@ def _details(result: Result, lang: Lang) -> Iterator[str]:
     if result.mismatches:
         yield f"  {say('t-first', lang, shown=len(result.mismatches), count=result.mismatch_count)}"
         for one in result.mismatches:
-            where = f"[{', '.join(map(str, one.coordinates))}]"
+            where = place(one.coordinates)
             yield (
                 f"    idx={one.index} {where}  {say('t-actual', lang)} {plain(one.actual)}  {say('t-expected', lang)} {plain(one.expected)}"
                 f"  {say('t-difference', lang)} {plain(one.difference)}  {say('t-allowed', lang)} {plain(one.allowed)}"

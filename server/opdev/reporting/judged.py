@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from opdev.precision.model import place
 from opdev.rules.model import Text
 from opdev.runs.events import Event
 
@@ -75,10 +76,10 @@ def _pe(result: Mapping[str, Any]) -> JudgedPe:
 def _first(result: Mapping[str, Any]) -> Text | None:
     reasons = result.get("reasons") or ()
     for one in result.get("mismatches") or ():
-        place = f"[{', '.join(map(str, one['coordinates']))}]"
+        where = place(one["coordinates"])
         return {
-            "zh": f"{place} 实际 {one['actual']}，应为 {one['expected']}，共 {result['mismatch_count']} 个超差",
-            "en": f"{place} is {one['actual']} instead of {one['expected']}, {result['mismatch_count']} out of tolerance",
+            "zh": f"{where} 实际 {one['actual']}，应为 {one['expected']}，共 {result['mismatch_count']} 个超差",
+            "en": f"{where} is {one['actual']} instead of {one['expected']}, {result['mismatch_count']} out of tolerance",
         }
     for reason in reasons:
         text: Text = reason["text"]

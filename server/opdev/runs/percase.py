@@ -129,7 +129,7 @@ class PerCase:
 
     def _answer(self, case: _Case, patience: float) -> Mapping[str, Any] | None:
         if case.taken is None:
-            return {"document": None, "why": case.why}
+            return _none(case.why)
         if not case.begun:
             case.begun = time.monotonic()
             if self._engine is not None and self._engine.ended:
@@ -181,5 +181,5 @@ class PerCase:
             self._engine = None
 
 
-def _none(why: Text) -> dict[str, Any]:
+def _none(why: Text | None) -> dict[str, Any]:
     return {"document": None, "why": why}

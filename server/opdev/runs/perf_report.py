@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from opdev.facts.cases import matrix_of
 from opdev.perf import cells, texts
@@ -108,10 +108,24 @@ def rounds(root: str) -> Iterator[RoundRow]:
         found = overview(root)
     except Refused:
         return
-    known = {run.id: run for run in runs(root)}
+    logs = _Logs(root)
     first = next((_real_of(row.measured) for row in found if row.round.number == 0), None)
     for row in found:
-        yield _round(row, first, known)
+        yield _round(row, first, logs)
+
+
+class _Logs:
+    """What the runs of an operator measured, each read once however many rounds are held against it."""
+
+    def __init__(self, root: str) -> None:
+        self._runs = {run.id: run for run in runs(root)}
+        self._read: dict[str, list[Log]] = {}
+
+    def of(self, run: str) -> list[Log]:
+        """Those of a run; none of one that was removed."""
+        if run not in self._read:
+            self._read[run] = logs_of(self._runs[run]) if run in self._runs else []
+        return self._read[run]
 
 
 def _real_of(found: Measured | None) -> Measured | None:
@@ -123,9 +137,9 @@ def _figures(found: Measured | None) -> dict[str, float]:
     return {} if found is None else {name: v for name in FIGURES if (v := found.value(name)) is not None}
 
 
-def _step(number: int, idea: str, test: Retest, known: Mapping[str, Run]) -> StepRow:
+def _step(number: int, idea: str, test: Retest, logs: _Logs) -> StepRow:
     real = _real_of(test.measured)
-    sources = "" if real is None else _sources(real, known.get(real.run or test.run), real.run or test.run)
+    sources = "" if real is None else _sources(real, real.run or test.run, logs)
     return StepRow(f"{number}.{test.number}", idea, _verdict(test.correctness), _figures(real), sources)
 
 
@@ -134,15 +148,15 @@ def _verdict(correctness: str) -> str:
     return correctness.upper() if correctness in ("pass", "fail") else "-"
 
 
-def _sources(found: Measured, run: Run | None, name: str, side: str = "shmem") -> str:
+def _sources(found: Measured, run: str, logs: _Logs, side: str = "shmem") -> str:
     """The run and the lines that a measurement was made of."""
-    for one in series_of(logs_of(run))[0] if run is not None else ():
+    for one in series_of(logs.of(run))[0]:
         if one.side == side and one.n_pes in (found.n_pes, None) and agrees(one.payload_bytes, found.payload, 0.0):
             return cells.places(sources_of(one))
-    return f"run `{name}`（日志已清理）" if name else ""
+    return f"run `{run}`（日志已清理）" if run else ""
 
 
-def _against(row: Row, first: Measured | None, known: Mapping[str, Run]) -> tuple[str, dict[str, float], str]:
+def _against(row: Row, first: Measured | None, logs: _Logs) -> tuple[str, dict[str, float], str]:
     """What a round is held against: its name, its medians, and where those are from; empty where nothing is comparable."""
     real = _real_of(row.measured)
     if real is None:
@@ -153,7 +167,7 @@ def _against(row: Row, first: Measured | None, known: Mapping[str, Run]) -> tupl
         base, name, side = first, "Round 0", "shmem"
     else:
         return "", {}, ""
-    return name, _figures(base), _sources(base, known.get(base.run), base.run, side)
+    return name, _figures(base), _sources(base, base.run, logs, side)
 
 
 def _settings(row: Row) -> str:
@@ -167,13 +181,12 @@ def _settings(row: Row) -> str:
     return "，".join(one for one in said if one) + (f"；改动文件 {files}{more}" if files else "；没有改动文件")
 
 
-def _round(row: Row, first: Measured | None, known: Mapping[str, Run]) -> RoundRow:
+def _round(row: Row, first: Measured | None, logs: _Logs) -> RoundRow:
     one = row.round
     real = _real_of(row.measured)
-    steps = [_step(one.number, one.idea, r, known) for r in one.retests]
-    name, against, sources = _against(row, first, known)
-    run = known.get(row.retest.run) if row.retest is not None and real is not None else None
-    logs = [log for log in logs_of(run) if log.backend == "hardware"] if run is not None else []
+    steps = [_step(one.number, one.idea, r, logs) for r in one.retests]
+    name, against, sources = _against(row, first, logs)
+    mine = logs.of(row.retest.run) if row.retest is not None and real is not None else []
     return RoundRow(
         number=one.number,
         idea=one.idea,
@@ -193,5 +206,5 @@ def _round(row: Row, first: Measured | None, known: Mapping[str, Run]) -> RoundR
         against=against,
         against_name=name,
         against_sources=sources,
-        frames=document(logs)["frames"],
+        frames=document(log for log in mine if log.backend == "hardware")["frames"],
     )
