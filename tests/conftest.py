@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -11,6 +12,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from needed import programs
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A job that a shell put in the background ignores Ctrl-C, and so would every program that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 RUN_BAD = 'IPPORT="tcp://127.0.0.1:27010"\necho "$IPPORT"\n'
 

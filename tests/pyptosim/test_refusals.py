@@ -108,9 +108,11 @@ def test_doctor_says_what_simulation_lacks_and_how_to_get_it(bare, tmp_path):
     assert "PYTHON_CMD" in rows["pypto"]["next"]["en"]
     assert (rows["torch"]["detail"], rows["interpreter"]["state"]) == ("2.14.1+cpu", "unneeded")
     assert not (bare.root / ".opdev").exists()
-    # A machine without an operator: told, and not counted as missing.
+    # A machine without an operator: told, and not counted as missing.  Operators are looked for below a folder: an empty one.
+    empty = tmp_path / "empty"
+    empty.mkdir()
     machine = subprocess.run(
-        [*OPDEV, "doctor", "--executor", "sim", "--lang", "en"], capture_output=True, text=True, check=False, env=bare.env, cwd="/"
+        [*OPDEV, "doctor", "--executor", "sim", "--lang", "en"], capture_output=True, text=True, check=False, env=bare.env, cwd=empty
     )  # fmt: skip
     assert machine.returncode == 0, machine.stdout
     assert "only for simulating PyPTO operators" in machine.stdout
