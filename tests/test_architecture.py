@@ -97,7 +97,10 @@ LAYERS = {
         "contracts",
     },
     "reporting": CORE | {"commandline", "facts", "phases", "runs", "perf", "precision", "rounds", "atomic", "blocks"},
+    "bench": CORE
+    | {"commandline", "columns", "atomic", "keeping", "ourselves", "runs", "pypto", "pyptosim", "precision", "facts"},
     "cli": {
+        "bench",
         "commandline",
         "workflow",
         "lint",

@@ -26,6 +26,7 @@ _COMMANDS = {
     "perf": ("测量结果：查看、比较、写报告", "measurements: show, compare, report"),
     "report": ("由运行记录写出算子的文档和一个网页", "the operator's documents and one HTML page, from run records"),
     "rounds": ("优化轮次：列出、开始、保留、撤回、恢复、比较", "the optimisation rounds: list, start, keep, revert, restore, diff"),
+    "bench": ("成批验证 KernelBench 用例：运行、监视、汇总", "a batch of KernelBench cases: run, watch, sum up"),
     "sim": ("在 CPU 模拟环境里编译和运行算子", "build and run operators on the CPU stand-in"),
     "clangd": ("让 clangd 看懂算子，有没有 CANN 都行", "let clangd understand an operator, with or without CANN"),
     "update": ("把新版模板合并进算子", "merge newer templates into an operator"),
@@ -106,6 +107,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from opdev.runs.rounds import main as rounds
 
         return rounds(arguments[1:])
+    if arguments[:1] == ["bench"]:
+        from opdev.bench.cli import main as bench
+
+        return bench(arguments[1:])
     if arguments[:1] == ["sim"]:
         from opdev.sim.cli import main as sim
 
