@@ -18,6 +18,10 @@ let model = new Compile();
 let progress = new Progress();
 let shownErrors = -1;
 let operator = '';
+/** Whether every line of the logs was asked for, as they come. */
+let asked = false;
+/** Whether the log is to be written as soon as all of it is here. */
+let exporting = false;
 /** The run that is compared with. */
 let other: Compile | null = null;
 
@@ -57,10 +61,24 @@ const paint = painter(() => {
     errors.replaceChildren(...list());
   }
   const lines = model.matching(filter.value);
-  counted.textContent = `${model.dropped + model.lines.length} ${texts.lines ?? ''}`;
+  const rest = model.rest();
+  counted.textContent = `${model.dropped + model.lines.length + rest.missing + rest.lines.length} ${texts.lines ?? ''}`;
   follow.checked = log.follow;
-  log.show(lines);
+  log.show(lines, model.shownRest(filter.value));
+  // Who looks at the end needs no more; who looks elsewhere, for something or for all of it, does.
+  ask(!log.follow || filter.value.trim() !== '' || exporting);
+  if (exporting && !rest.lines.length) {
+    exporting = false;
+    exportLog();
+  }
 });
+
+function ask(whole: boolean): void {
+  if (whole !== asked) {
+    asked = whole;
+    send({ type: 'whole', wanted: whole });
+  }
+}
 
 function folded(all: boolean): void {
   model.foldAll(all);
@@ -135,6 +153,7 @@ hear((message: ToPage) => {
     model = new Compile();
     progress = new Progress();
     shownErrors = -1;
+    asked = exporting = false;
     filter.placeholder = texts.filter ?? '';
     filter.setAttribute('aria-label', texts.filter ?? '');
     followText.textContent = texts.follow ?? '';
@@ -143,7 +162,15 @@ hear((message: ToPage) => {
     log.element.setAttribute('aria-label', texts.log ?? '');
     log.follow = true;
     history.show(message.target, run, texts);
-    history.exports([[texts.exportLog ?? '', exportLog]]);
+    history.exports([
+      [
+        texts.exportLog ?? '',
+        () => {
+          exporting = true;
+          paint();
+        },
+      ],
+    ]);
     remember(message.target);
   } else if (message.type === 'events') {
     const before = progress.state;
@@ -154,6 +181,8 @@ hear((message: ToPage) => {
     model.take(message.events);
   } else if (message.type === 'log') {
     model.add(message.log, message.lines, message.partial);
+  } else if (message.type === 'ahead') {
+    model.end(message.log, message.line, message.lines);
   } else {
     answered(message);
     return;

@@ -1,10 +1,14 @@
 // The raw logs of a run for the page that shows them: fetched in pages as they grow, not at every event.
+// A log that grows faster than anybody reads is shown by its end; what lies before it comes when it grows no more, or
+// when the page wants it.
 import { log, messageOf } from '../log';
 import type { RunEvent, RunLogResult } from '../protocol';
 import type { Server } from '../server/server';
 import type { ToPage } from './messages';
 
 const PAGE = 10_000;
+/** What is shown of the end of a log that is far ahead: some screens full. */
+const END = 300;
 const SOON_MS = 150;
 /** Between two pages: what the editor needs to stay quick while the log comes in faster than anybody reads. */
 const PAUSE_MS = 250;
@@ -14,6 +18,9 @@ export class LogFeed {
   /** How many whole lines of each log were sent. */
   private readonly lines = new Map<string, number>();
   private readonly grown = new Set<string>();
+  /** How long each log was when its end was looked at. */
+  private readonly seen = new Map<string, number>();
+  private whole = false;
   private timer: NodeJS.Timeout | undefined;
   private reading = false;
 
@@ -27,6 +34,13 @@ export class LogFeed {
     this.run = run;
     this.lines.clear();
     this.grown.clear();
+    this.seen.clear();
+    this.whole = false;
+  }
+
+  /** Whether the page wants all lines now: it is filtered, or scrolled to what has not come yet. */
+  want(whole: boolean): void {
+    this.whole = whole;
   }
 
   comes(events: readonly RunEvent[]): void {
@@ -55,11 +69,13 @@ export class LogFeed {
     }
     this.reading = true;
     try {
-      for (const name of [...this.grown]) {
-        this.grown.delete(name);
-        await this.follow(name).catch((error: unknown) => {
+      // One that is ahead is taken up again, after the others.
+      for (let [name] = this.grown; name !== undefined; [name] = this.grown) {
+        const one = name;
+        this.grown.delete(one);
+        await this.follow(one).catch((error: unknown) => {
           // A server that died: the next one has it.
-          this.grown.add(name);
+          this.grown.add(one);
           throw error;
         });
       }
@@ -75,6 +91,17 @@ export class LogFeed {
     const client = this.server.client;
     while (client && run !== null && run === this.run) {
       const line = this.lines.get(name) ?? 0;
+      if (!this.whole) {
+        const end: RunLogResult = await client.sendRequest('opdev/runLog', { root, run, log: name, line: -END, count: END });
+        const grows = end.total !== this.seen.get(name);
+        this.seen.set(name, end.total);
+        if (run === this.run && grows && end.line > line + PAGE) {
+          this.send({ type: 'ahead', log: name, line: end.line, lines: end.lines });
+          this.grown.add(name);
+          await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+          return;
+        }
+      }
       const asked = { root, run, log: name, line, count: PAGE };
       const page: RunLogResult = await client.sendRequest('opdev/runLog', asked);
       if (run !== this.run || !page.lines.length) {

@@ -74,6 +74,9 @@ class Panel {
       case 'show':
         this.show(message.run);
         break;
+      case 'whole':
+        this.logs?.want(message.wanted);
+        break;
       case 'save':
         save(this.target.root, message).catch((error: unknown) => vscode.window.showErrorMessage(messageOf(error)));
         break;

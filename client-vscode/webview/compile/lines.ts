@@ -1,15 +1,21 @@
 // A list of very many lines: only those in sight are elements.
 import { h } from '../shared/dom';
+import type { Rest } from './model';
 import { isHeading } from './model';
 
 const HEIGHT = 18;
 const AROUND = 20;
+/** What stands where a line has not come yet. */
+const COMING = '⋯';
+/** The page can be no higher than so many of them. */
+const MOST_COMING = 1_000_000;
 
 export class Lines {
   readonly element: HTMLElement;
   private readonly space: HTMLElement;
   private readonly window: HTMLElement;
   private lines: readonly string[] = [];
+  private rest: Rest = { heading: '', missing: 0, lines: [] };
   private drawnAt = -1;
   follow = true;
 
@@ -48,15 +54,33 @@ export class Lines {
     });
   }
 
-  show(lines: readonly string[]): void {
+  /** The lines that have come, and what follows them. */
+  show(lines: readonly string[], rest: Rest): void {
     this.lines = lines;
-    const high = lines.length * HEIGHT;
+    this.rest = rest;
+    const high = (lines.length + this.coming + rest.lines.length) * HEIGHT;
     this.space.style.height = `${high}px`;
     if (this.follow) {
       // Further than the end is the end; to ask how far that is would lay out the page once more.
       this.element.scrollTop = high;
     }
     this.draw();
+  }
+
+  /** How many rows stand for lines that have not come, and for a heading before them. */
+  private get coming(): number {
+    return Math.min(this.rest.missing, MOST_COMING) + (this.rest.heading ? 1 : 0);
+  }
+
+  /** What stands in so many rows from one on. */
+  private slice(first: number, count: number): string[] {
+    const come = this.lines.length;
+    const end = come + this.coming;
+    const found = this.lines.slice(first, first + count);
+    for (let at = Math.max(first, come); at < Math.min(first + count, end); at += 1) {
+      found.push(at === come && this.rest.heading ? this.rest.heading : COMING);
+    }
+    return [...found, ...this.rest.lines.slice(Math.max(0, first - end), Math.max(0, first + count - end))];
   }
 
   /** A heading is a button that folds what is below it. */
@@ -76,7 +100,7 @@ export class Lines {
     this.drawnAt = this.element.scrollTop;
     const first = Math.max(0, Math.floor(this.drawnAt / HEIGHT) - AROUND);
     const count = Math.ceil(this.element.clientHeight / HEIGHT) + 2 * AROUND;
-    const slice = this.lines.slice(first, first + count);
+    const slice = this.slice(first, count);
     const move = `translateY(${first * HEIGHT}px)`;
     if (this.window.style.transform !== move) {
       this.window.style.transform = move;

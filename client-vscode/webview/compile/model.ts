@@ -26,6 +26,17 @@ const DROPPED_LINES = 50_000;
 const MOST_FOUND = 2_000;
 const LONGEST = 4_000;
 
+const cut = (line: string): string => (line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line);
+
+/** A heading where another log goes on, how many lines have not come yet, and the end. */
+export interface Rest {
+  heading: string;
+  missing: number;
+  lines: readonly string[];
+}
+
+const NO_REST: Rest = { heading: '', missing: 0, lines: [] };
+
 export class Compile {
   found: Found[] = [];
   diagnoses: Diagnosis[] = [];
@@ -33,6 +44,10 @@ export class Compile {
   /** How many lines were dropped at the top to stay within bounds. */
   dropped = 0;
   private lastLog = '';
+  /** How many lines of each log have come. */
+  private readonly come = new Map<string, number>();
+  /** The end of a log whose lines before it have not come. */
+  private ahead: { log: string; line: number; lines: string[] } | undefined;
   /** Where the last line of a log stands that has no end yet, counted with what was dropped. */
   private readonly partial = new Map<string, number>();
   /** Logs of which only the headings are shown. */
@@ -62,7 +77,8 @@ export class Compile {
 
   /** More lines of a log; `partial`: the last one has no end yet, and the next that come begin with it anew. */
   add(log: string, lines: readonly string[], partial: boolean): void {
-    const shown = lines.map((line) => (line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line));
+    const shown = lines.map(cut);
+    this.come.set(log, (this.come.get(log) ?? 0) + lines.length - (this.partial.has(log) ? 1 : 0));
     let last = this.replace(log, shown);
     if (shown.length && log !== this.lastLog) {
       this.lastLog = log;
@@ -80,6 +96,29 @@ export class Compile {
       this.filter = undefined;
       this.open = undefined;
     }
+  }
+
+  /** The end of a log from a line on, where not all before it has come. */
+  end(log: string, line: number, lines: readonly string[]): void {
+    this.ahead = { log, line, lines: lines.map(cut) };
+  }
+
+  /** What follows the lines that have come. */
+  rest(): Rest {
+    const { ahead } = this;
+    const come = this.come.get(ahead?.log ?? '') ?? 0;
+    if (!ahead || come >= ahead.line + ahead.lines.length) {
+      this.ahead = undefined;
+      return NO_REST;
+    }
+    const heading = ahead.log === this.lastLog ? '' : `${HEADING}${ahead.log}`;
+    return { heading, missing: Math.max(0, ahead.line - come), lines: ahead.lines.slice(Math.max(0, come - ahead.line)) };
+  }
+
+  /** What is shown of the rest: nothing where lines are filtered or its log is folded. */
+  shownRest(filter: string): Rest {
+    const rest = this.rest();
+    return filter.trim() || this.folded.has(`${HEADING}${this.ahead?.log ?? ''}`) ? NO_REST : rest;
   }
 
   /** Puts the first line where its beginning stands, if that was shown; its place, -1 for none. */
