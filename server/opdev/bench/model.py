@@ -76,6 +76,8 @@ class CaseSpec:
     dynamic_axis: tuple[str, ...] = ()
     formula: str = ""
     tolerance: float = 1e-3
+    framework: str = "torch"
+    """What it is written for: torch, mindspore or numpy."""
     warnings: tuple[Mapping[str, str], ...] = ()
     """What was left out of it, and why (zh and en)."""
 
@@ -157,6 +159,8 @@ class Settings:
     verifier: VerifierSettings = field(default_factory=VerifierSettings)
     path: str = ""
     """The file it was read from."""
+    warnings: tuple[Mapping[str, str], ...] = ()
+    """What the file says and nothing comes of (zh and en)."""
 
 
 @dataclass(frozen=True, slots=True)
