@@ -90,6 +90,11 @@ class Stop:
             pass
         return self.asked
 
+    def close(self) -> None:
+        """Give its descriptors back: nobody waits for it any more."""
+        for end in (self.fd, self._waker):
+            os.close(end)
+
 
 def inherit() -> None:
     """Make this process the heir of what loses its keeper and its guard: for a process that does nothing but run steps."""
@@ -103,17 +108,19 @@ def _heir() -> bool:
 
 
 def execute(
-    command: Command, output: Callable[[Stream, bytes], None], stop: Stop, tick: Callable[[], None] | None = None
-) -> Outcome:
-    """Run a program to its end.  ``output`` gets its bytes, ``tick`` is called now and then."""
-    return _Execution(command, output, stop, tick or (lambda: None)).run()
+    command: Command, output: Callable[[Stream, bytes], None], stop: Stop, tick: Callable[[], None] | None = None,
+    began: Callable[[int], None] | None = None,
+) -> Outcome:  # fmt: skip
+    """Run a program to its end.  ``output`` gets its bytes, ``tick`` is called now and then, ``began`` gets its number."""
+    return _Execution(command, output, stop, tick or (lambda: None), began or (lambda _: None)).run()
 
 
 class _Execution:
     def __init__(
-        self, command: Command, output: Callable[[Stream, bytes], None], stop: Stop, tick: Callable[[], None]
-    ) -> None:
-        self.command, self.output, self.stop, self.tick = command, output, stop, tick
+        self, command: Command, output: Callable[[Stream, bytes], None], stop: Stop, tick: Callable[[], None],
+        began: Callable[[int], None],
+    ) -> None:  # fmt: skip
+        self.command, self.output, self.stop, self.tick, self.began = command, output, stop, tick, began
         self.selector = selectors.DefaultSelector()
         self.told: dict[str, object] = {}
         self.rest = b""
@@ -212,7 +219,10 @@ class _Execution:
     def _told(self, data: bytes) -> None:
         *lines, self.rest = (self.rest + data).split(b"\n")
         for line in lines:
-            self.told.update(json.loads(line))
+            said = json.loads(line)
+            self.told.update(said)
+            if "pid" in said:
+                self.began(said["pid"])
 
     def _stop(self) -> None:
         for _ in range(self.asked, min(self.stop.drained(), 2)):
