@@ -25,8 +25,11 @@ _CORES = re.compile(
     r"|\bnum_?(?:cores|blocks|aiv)\b|\bcore_group_num\b"
 )
 _SHARE = re.compile(
-    rb"\b(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<total>[A-Za-z_]\w*)\s*/\s*(?P<cores>(?:AscendC::)?GetBlockNum\s*\(\s*\)|[A-Za-z_]\w*)\s*;"
+    rb"\b(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<total>[A-Za-z_]\w*)\s*/\s*"
+    rb"(?P<cores>(?:AscendC::)?GetBlockNum\s*\(\s*\)|[A-Za-z_]\w*|\(\s*(?:[A-Za-z_]\w*|(?:AscendC::)?GetBlockNum\s*\(\s*\))\s*/\s*\w+\s*\))\s*;"
 )
+_PART = re.compile(r"\(?\s*(?P<cores>.+?)\s*/\s*\w+\s*\)?")
+_INDEX_REST = re.compile(r"(?:\b\w*(?i:idx|index|rank|_id|pe)|GetBlockIdx\s*\(\s*\)|\))\s*%")
 _HANDLED = re.compile(
     r"%|\b\w*(?i:remain|rest|tail|last|extra|leftover|residual|align)\w*\b|\b(?:std::)?(?i:min|max|ceil\w*|div_?up|div_?ceil|round_?up)\b"
 )
@@ -40,7 +43,8 @@ def _handles(word: str) -> bool:
 
 def _handled(text: str) -> bool:
     """Whether a function deals with a remainder somewhere (word by word: they repeat, within files and between)."""
-    return "%" in text or any(_handles(word) for word in set(_WORD.findall(text)))
+    # Which of several cores one is says nothing of what is left.
+    return text.count("%") > len(_INDEX_REST.findall(text)) or any(_handles(word) for word in set(_WORD.findall(text)))
 
 
 _WHILE = re.compile(rb"\bwhile\s*\(\s*(?P<left>[A-Za-z_]\w*)\s*(?P<op>>=|>)\s*(?P<chunk>[A-Za-z_][\w:]*|\d+)\s*\)")
@@ -52,7 +56,7 @@ def missing_tail(context: Context) -> Iterator[Hit]:
     """``total / cores`` in a kernel that gives nobody the remainder."""
     for match in _shares(context):
         name, total, cores = (match[g].decode("utf-8", "replace") for g in ("name", "total", "cores"))
-        if not _CORES.fullmatch(cores) or _CORES.fullmatch(total):
+        if _CORES.fullmatch(total) or not (_CORES.fullmatch(cores) or _some_cores(context, cores)):
             continue
         function = ancestor(context.node_at(match.start(), match.start() + 1), "function_definition")
         if function is None or not cpp.is_device(context.file, function):
@@ -65,6 +69,16 @@ def missing_tail(context: Context) -> Iterator[Hit]:
         at = match.start("total")
         args = {"name": name, "total": total, "cores": cores}
         yield Hit(at, match.end("cores"), args=args)
+
+
+def _some_cores(context: Context, cores: str) -> bool:
+    """Whether it is a part of the cores, in place or by a name: ``(aiv_num / 2)``."""
+    part = _PART.fullmatch(cores)
+    if part is not None:
+        return _CORES.fullmatch(part["cores"]) is not None
+    text = context.code[context.start : context.end].decode("utf-8", "replace")
+    given = re.findall(rf"\b{cores}\s*=\s*([^;=]+);", text) if cores in text else []
+    return len(given) == 1 and (part := _PART.fullmatch(given[0].strip())) is not None and _CORES.fullmatch(part["cores"]) is not None  # fmt: skip
 
 
 def _shares(context: Context) -> Iterator[re.Match[bytes]]:
