@@ -1,0 +1,212 @@
+"""What a case is fed with and gives, found out inside the user's Python; started by its text, so it stands alone.
+
+Shapes are worked out on torch's ``meta`` device, where tensors have no elements: a case with gigabytes of inputs costs
+nothing.  Where a case needs real numbers it is run on the CPU, its model only where there are few enough elements.
+What is found is written, a line at a time, to a copy of the standard output that the case does not know of; what the
+case prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+_SHORT, _LONG = 300, 4000
+
+
+class Probe:
+    """One case, asked step by step; what fails is told and the rest goes on without it."""
+
+    def __init__(self, nonce: str, asked: dict[str, Any]) -> None:
+        self.nonce, self.path, self.most = nonce, asked["path"], asked["most"]
+        self.out = os.dup(1)
+        os.dup2(2, 1)
+        self.step = "import"
+        self.module: Any = None
+        self.torch: Any = None
+
+    def tell(self, kind: str, **values: Any) -> None:
+        line = f"{self.nonce}{json.dumps({'kind': kind, **values})}\n".encode()
+        while line:
+            line = line[os.write(self.out, line) :]
+
+    def run(self) -> None:
+        try:
+            self._steps()
+        except BaseException as error:  # noqa: BLE001 - a case may raise anything, SystemExit included
+            self.tell("problem", step=self.step, why=_why(error), line=self._line(error))
+        self.tell("end")
+
+    def _steps(self) -> None:
+        import torch
+
+        self.torch = torch
+        self.tell("step", step="import")
+        self.module = self._loaded()
+        self.tell("globals", **{
+            name: value for name in ("FORMULA", "DYNAMIC_AXIS", "CASES")
+            if isinstance(value := getattr(self.module, name, None), (str, list, tuple)) and len(str(value)) < 1_000_000
+        })  # fmt: skip
+        self._step("get_inputs")
+        inputs = self._either(self._inputs)
+        found, other = self._described(inputs, "x")
+        self.tell("inputs", tensors=found, other=other)
+        self._step("get_init_inputs")
+        init = self._either(lambda: self._called("get_init_inputs"))
+        self.tell("init", text=_text(init))
+        self._step("forward")
+        output, skipped = self._output(inputs)
+        if skipped:
+            self.tell("skipped", elements=skipped)
+            return
+        found, other = self._described(output if isinstance(output, (list, tuple, dict)) else [output], "y")
+        self.tell("outputs", tensors=found, other=other)
+
+    def _step(self, name: str) -> None:
+        self.step = name
+        self.tell("step", step=name)
+
+    def _loaded(self) -> Any:
+        found = importlib.util.spec_from_file_location("opdev_case", self.path)
+        if found is None or found.loader is None:
+            raise ImportError(self.path)
+        module = importlib.util.module_from_spec(found)
+        sys.modules["opdev_case"] = module
+        found.loader.exec_module(module)
+        return module
+
+    def _called(self, name: str) -> Any:
+        self.torch.manual_seed(42)
+        return getattr(self.module, name)()
+
+    def _inputs(self) -> list[Any]:
+        given = self._called("get_inputs")
+        return list(given) if isinstance(given, (list, tuple)) else [given]
+
+    def _either(self, work: Callable[[], Any]) -> Any:
+        """The result without elements, or with them where it cannot be had without."""
+        with self.torch.no_grad():
+            try:
+                with self.torch.device("meta"):
+                    return work()
+            except Exception:  # noqa: BLE001 - the next way says why, if that fails, too
+                return work()
+
+    def _model(self) -> Any:
+        init = self._called("get_init_inputs")
+        self.torch.manual_seed(42)
+        return self.module.Model(*(init if isinstance(init, (list, tuple)) else [init]))
+
+    def _output(self, inputs: list[Any]) -> tuple[Any, int]:
+        """(the outputs, 0), or (None, how many elements there would have been to compute with)."""
+        torch = self.torch
+        small = self._moved(inputs)
+        elements = sum(t.numel() for _, t in self._tensors(small, "x"))
+        with torch.no_grad():
+            try:
+                with torch.device("meta"):
+                    model = self._model()
+                    elements += _parameters(model)
+                    return model(*small), 0
+            except Exception:  # noqa: BLE001, S110 - the next way says why, if that fails, too
+                pass
+            if elements > self.most:
+                return None, elements
+            model = self._model()
+            elements += _parameters(model)
+            try:
+                return self._without_elements(model, small), 0
+            except Exception:  # noqa: BLE001, S110 - as above
+                pass
+            if elements > self.most:
+                return None, elements
+            return self._model()(*self._inputs()), 0
+
+    def _without_elements(self, model: Any, inputs: list[Any]) -> Any:
+        """A model whose making needs numbers, and whose work does not."""
+        model = model.to("meta")
+        with self.torch.device("meta"):
+            return model(*inputs)
+
+    def _moved(self, value: Any) -> Any:
+        if isinstance(value, self.torch.Tensor):
+            return value.to("meta")
+        if isinstance(value, (list, tuple)):
+            return [self._moved(one) for one in value]
+        return {k: self._moved(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+    def _tensors(self, value: Any, name: str) -> list[tuple[str, Any]]:
+        """Everything in a value that is no list and no dict, by name: ``y0``, ``y0_1``, ``y<key>``."""
+        if isinstance(value, dict):
+            parts = list(value.items())
+        elif isinstance(value, (list, tuple)):
+            parts = list(enumerate(value))
+        else:
+            return [(name, value)] if isinstance(value, self.torch.Tensor) else []
+        bar = "" if name in ("x", "y") else "_"
+        return [one for key, part in parts for one in self._tensors(part, f"{name}{bar}{str(key)[:60]}")]
+
+    def _described(self, value: Any, name: str) -> tuple[list[dict[str, Any]], list[str]]:
+        tensors = self._tensors(value, name)
+        found = [
+            {"name": key, "shape": list(t.shape), "dtype": str(t.dtype).replace("torch.", "")}
+            for key, t in tensors[:1000]
+        ]
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        other = [f"{name}{str(k)[:60]} = {_text(v)[:_SHORT]}" for k, v in parts if not self._tensors(v, name)]
+        return found, other[:20]
+
+    def _line(self, error: BaseException) -> int:
+        """Where in the case it happened; 0 where that is not known."""
+        lines = [
+            frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.path
+        ]
+        return lines[-1] if lines else (error.lineno or 0 if isinstance(error, SyntaxError) else 0)
+
+
+def _parameters(model: Any) -> int:
+    return sum(one.numel() for one in [*model.parameters(), *model.buffers()])
+
+
+def _why(error: BaseException) -> str:
+    try:
+        said = str(error).strip().split("\n")[0]
+    except Exception:  # noqa: BLE001 - a case's own exception
+        said = ""
+    name = type(error).__name__
+    return (f"{name}: {said}" if said else name)[:_SHORT]
+
+
+def _text(value: Any) -> str:
+    try:
+        return repr(value)[:_LONG]
+    except Exception as error:  # noqa: BLE001 - a case's own class
+        return f"<{type(value).__name__}: {_why(error)}>"
+
+
+def _bound(megabytes: int) -> None:
+    import resource
+
+    for what, wanted in (
+        (resource.RLIMIT_DATA, megabytes * 1_000_000),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 1_000_000_000),
+    ):
+        _, hard = resource.getrlimit(what)
+        resource.setrlimit(what, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+
+
+if __name__ == "__main__":
+    _nonce, _asked = sys.argv[1:3]
+    sys.argv[:] = [""]
+    sys.path[:] = [entry for entry in sys.path if entry]
+    _spec = json.loads(_asked)
+    _bound(_spec["memory"])
+    Probe(_nonce, _spec).run()
+    # What a case left to be done at exit is not done.
+    os._exit(0)
