@@ -20,7 +20,7 @@ def spec_of(case: Case, python: str, slot: Slot | None = None, stop: Stop | None
     """A case read and, best effort, run once by ``python``: on a slot, or without any device.
 
     BenchError where the file is no case (file, line and column are named); what running it does not show is left out
-    and told in ``warnings``.
+    and told in ``warnings``: without P0 shapes the inputs are not known.
     """
     found = contract_of(case)
     if found.framework != "torch":
@@ -47,8 +47,8 @@ def _made(case: Case, found: Contract, probed: Probed | None) -> CaseSpec:
         init_args=probed.init_args if probed is not None else "",
         inputs=inputs or (), outputs=(probed.outputs if probed is not None else None) or (), framework=found.framework,
     )  # fmt: skip
-    if inputs:
-        dtypes = tuple(dict.fromkeys(one.dtype for one in inputs))
+    if inputs is not None:
+        dtypes = tuple(dict.fromkeys(one.dtype for one in inputs)) or spec.dtypes
         spec = replace(spec, dtypes=dtypes, tolerance=tolerance_of(dtypes), p0_shapes=(_shapes(inputs),))
     formula, wrong = _formula(values, case)
     said += wrong

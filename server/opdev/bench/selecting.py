@@ -27,19 +27,27 @@ def select(bench_dir: str, text: str, limit: int | None = None) -> list[Case]:
     root = os.path.abspath(bench_dir)
     if not os.path.isdir(root):
         raise BenchError("c-no-bench", path=root)
-    levels = _levels(root)
+    there = _levels(root)
     asked = _parsed(text)
     for level in asked:
-        if level not in levels:
-            raise BenchError("c-no-level", level=_short(level), path=root, there=_listed(levels) or _hint(root))
+        if level not in there:
+            raise BenchError(
+                "c-no-level", level=_short(level), path=root, there=_listed(levels(root)) or _hint(root) or "-"
+            )
     found: list[Case] = []
     for level in sorted(asked, key=_order):
-        there = _stems(f"{root}/{level}")
-        if not there:
+        stems = _stems(f"{root}/{level}")
+        if not stems:
             raise BenchError("c-empty-level", level=level, path=f"{root}/{level}")
-        chosen = _chosen(level, asked[level], there) if asked[level] else there[:limit]
+        chosen = _chosen(level, asked[level], stems) if asked[level] else stems[:limit]
         found += (Case(level, stem, op_of(stem), f"{root}/{level}/{stem}.py") for stem in chosen)
     return found
+
+
+def levels(bench_dir: str) -> list[str]:
+    """The levels that have cases."""
+    root = os.path.abspath(bench_dir)
+    return [level for level in _levels(root) if _stems(f"{root}/{level}")] if os.path.isdir(root) else []
 
 
 def op_of(stem: str) -> str:
