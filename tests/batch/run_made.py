@@ -68,6 +68,14 @@ if "stubborn" in modes:
 if "hang" in modes or ("once" in modes and mine == 1) or (here / f"hang-{op}").exists():
     (here / f"in-{op}").write_text(str(os.getpid()))
     time.sleep(300)
+if "gate" in modes:
+    (here / f"at-{op}").touch()
+    while not (here / f"go-{op}").exists():
+        time.sleep(0.01)
+if "eat" in modes:
+    held = b"x" * 700_000_000
+    (here / f"ate-{op}").touch()
+    time.sleep(300)
 if "write" in modes or "once" in modes:
     write()
 if "pro" in modes:

@@ -35,6 +35,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "the generator left {left} processes running, which were ended",
     ),
     "b-verify-skipped": ("没有验证（verifier.skip）", "not verified (verifier.skip)"),
+    "b-memory": (
+        "占用内存超过 {most} MB，已结束，免得拖垮别的用例（verifier.memory 可以改）",
+        "it held more than {most} MB of memory and was ended, so that others go on (verifier.memory changes that)",
+    ),
     "b-exception": ("这个用例处理中出错：{why}（全文在 {log}）", "something broke in this case: {why} (all of it in {log})"),
     "b-device-twice": ("设备 {slot} 写了两次：一张卡同时只给一个用例", "device {slot} is named twice: a device has one case at a time"),
     "b-no-devices": ("一个设备也没有：用 devices 或 hosts 写出来", "there is no device at all: name some with devices or hosts"),
