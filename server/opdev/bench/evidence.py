@@ -11,11 +11,14 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Literal
 
 from opdev.atomic import write_bytes
-from opdev.bench.model import Backend, Category, Check, CheatReport, Mode, Performance, VerifiedStatus
+from opdev.bench.model import Backend, Category, CheatReport, Check, Mode, Performance, VerifiedStatus
 
 NAME = "verification.json"
 VERSION = 1
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+Problem = Literal[
+    "environment", "raised", "unsupported", "memory", "state", "artifact", "unstable", "start", "timeout", "crash", "stopped", "tampered",
+]  # fmt: skip
 Origin = Literal["kernel", "computed", "input", "alloc", "foreign"]
 
 
@@ -115,8 +118,10 @@ class Stage:
     """Processes that it left behind, which were ended."""
     complete: bool
     """Whether it handed over a result that carries this run's secret."""
-    error: str = ""
-    """What was raised in it, one line."""
+    problem: Problem | None = None
+    """What kept it from its end."""
+    message: Mapping[str, str] = field(default_factory=dict)
+    """The problem in both languages, with its place."""
     log: str = ""
 
 

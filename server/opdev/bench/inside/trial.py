@@ -1,0 +1,218 @@
+"""The implementation: fed with inputs that were made before, alone with them; no output of the reference exists yet.
+
+What is told of kernels holds against code that does not reach into this process on purpose; ``cheats`` refuses what does, and
+what was replaced under the hands of this module is found afterwards by comparing names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from .launches import Launches
+from .making import changed, loaded, prepared, seeded
+from .stages import ProblemError, guarded
+from .storing import Kept, all_described, flat
+
+_load, _no_grad = torch.load, torch.no_grad
+_WATCHED = (
+    "builtins", "torch", "torch.Tensor", "torch.nn", "torch.nn.Module", "torch.nn.functional", "torch.testing", "torch.cuda", "torch.utils._python_dispatch",
+    "torch.overrides", "numpy", "numpy.testing", "json", "os", "hashlib", "pypto", "pypto.frontend", "pypto.frontend.parser.entry",
+    "pypto.frontend.parser.entry.JitCallableWrapper",
+)  # fmt: skip
+
+
+class _Log(list[dict[str, Any]]):
+    def add(self, kind: str, **fields: Any) -> None:
+        self.append({"kind": kind, **fields})
+
+
+def candidate(spec: dict[str, Any]) -> dict[str, Any]:
+    """One forward for each seed; what it gave, and which kernels it started."""
+    launches = Launches(spec["folder"])
+    lacking = _simulated(spec, launches) if spec["backend"] == "sim" else _on_device(spec, launches)
+    fed = [
+        _load(f"{spec['fed']}/seed{at}.pt", map_location="cpu", weights_only=False) for at in range(len(spec["seeds"]))
+    ]
+    kept = Kept(spec["out"])
+    sys.path[:0] = [path for path in spec["paths"] if path not in sys.path]
+    os.chdir(spec["folder"])
+    before = dict(_names())
+    found: list[dict[str, Any]] = []
+    try:
+        name = spec["file"].rpartition("/")[2].removesuffix(".py")
+        module = guarded(lambda: loaded(f"{spec['folder']}/{spec['file']}", name), spec["folder"])
+        _needed(module, spec["file"])
+        for seed, one in zip(spec["seeds"], fed, strict=True):
+            found.append(_trial(spec, module, seed, one, launches, kept))
+    except ProblemError as error:
+        problem: dict[str, Any] = {"kind": error.kind, "error": error.error, **error.values}
+        lost = [place for place in lacking if f"'{place['name'].partition('.')[2]}'" in error.error]
+        if error.kind == "raised" and lost:
+            problem["kind"] = "unsupported"
+        return {
+            "seeds": found,
+            "problem": problem,
+            "lacking": lacking,
+            "replaced": _replaced(before),
+            "launched": _told(launches),
+        }
+    return {"seeds": found, "lacking": lacking, "replaced": _replaced(before)}
+
+
+def _needed(module: Any, path: str) -> None:
+    if not hasattr(module, "ModelNew"):
+        raise ProblemError("artifact", "ModelNew", path=path, line=0)
+
+
+def _trial(
+    spec: dict[str, Any], module: Any, seed: int, fed: dict[str, Any], launches: Launches, kept: Kept
+) -> dict[str, Any]:
+    def build() -> Any:
+        seeded(seed)
+        return module.ModelNew(*fed["init"])
+
+    model = guarded(build, spec["folder"])
+    _fill(model, fed["state"])
+    given = fed["inputs"]
+    if spec["backend"] == "ascend":
+        model = model.npu()
+        given = [one.npu() if isinstance(one, torch.Tensor) else one for one in given]
+    before = all_described(given, "x")
+
+    def forward() -> Any:
+        seeded(seed)
+        with _no_grad(), launches.forward(model, given):
+            return model(*given)
+
+    outputs = guarded(forward, spec["folder"])
+    if spec["backend"] == "ascend":
+        torch.npu.synchronize()
+    origins = [launches.origin(one) for _, one in flat(outputs, "y")]
+    told = kept.all(outputs, "y")
+    return {"outputs": told, "origins": origins, "changed": changed(before, given), **_told(launches)}
+
+
+def _told(launches: Launches) -> dict[str, Any]:
+    return {
+        "launches": [
+            {"kernel": one.name, "path": one.path, "line": one.line, "written": one.written, "copied": one.copied,
+             "given": [f"{name}: {str(t.dtype).removeprefix('torch.')}{list(t.shape)}" for name, t in zip(one.names, one.given, strict=True)]}
+            for one in launches.all
+        ],
+        "computed": [
+            {"operation": one.operation, "path": one.path, "line": one.line, "count": one.count}
+            for one in launches.origins.done.values()
+        ],
+    }  # fmt: skip
+
+
+def _fill(model: Any, state: list[tuple[str, Any]]) -> None:
+    """The reference's parameters; ProblemError where names, their order, shapes or dtypes are others."""
+    mine, wanted = model.state_dict(), dict(state)
+    if list(mine) != list(wanted):
+        missing, more = [k for k in wanted if k not in mine], [k for k in mine if k not in wanted]
+        raise ProblemError("state", "keys", missing=missing, more=more, expected=list(wanted), found=list(mine))
+    for key, value in wanted.items():
+        own = mine[key]
+        if isinstance(value, torch.Tensor) and (tuple(own.shape) != tuple(value.shape) or own.dtype != value.dtype):
+            raise ProblemError(
+                "state", "tensor", name=key, found=f"{str(own.dtype).removeprefix('torch.')}{list(own.shape)}",
+                expected=f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}",
+            )  # fmt: skip
+    model.load_state_dict(wanted, strict=True)
+
+
+def _simulated(spec: dict[str, Any], launches: Launches) -> list[dict[str, Any]]:
+    """The simulation in place; what this pypto lacks of what the sources use."""
+    wheel = importlib.import_module("opdev_pypto_inside.wheel")
+    try:
+        wheel.installed(spec)
+    except wheel.WrongWheelError as error:
+        raise ProblemError("environment", what=error.problem, **error.values) from error
+    os.environ["TILE_FWK_OUTPUT_DIR"] = f"{spec['out']}/pypto"
+    os.makedirs(os.environ["TILE_FWK_OUTPUT_DIR"], exist_ok=True)
+    patching = importlib.import_module("opdev_pypto_inside.patches")
+    patches = patching.Patches(spec, _Log())
+    try:
+        patches.interpreter()
+    except patching.BuildError as error:
+        raise ProblemError("environment", what=error.problem, why=error.why, log=error.log) from error
+    patches.apply(launches)
+    _heard(launches)
+    prepared(spec)
+    lacking = importlib.import_module("opdev_pypto_inside.lacking").lacking
+    return list(lacking(spec["sources"], patches.known))
+
+
+def _on_device(spec: dict[str, Any], launches: Launches) -> list[dict[str, Any]]:
+    """The wrapper's call is told of, nothing else is touched.  Not run on hardware so far."""
+    prepared(spec)
+    try:
+        importlib.import_module("pypto")
+        entry = importlib.import_module("pypto.frontend.parser.entry")
+    except ImportError as error:
+        raise ProblemError("environment", str(error), what="no-pypto", python=sys.executable) from error
+    wrapper = entry.JitCallableWrapper
+    calling = wrapper.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with launches.kernel(self, (*args, *kwargs.values())):
+            found = calling(self, *args, **kwargs)
+            torch.npu.synchronize()
+            return found
+
+    wrapper.__call__ = call
+    _heard(launches)
+    torch.npu.set_device(spec["device"])
+    return []
+
+
+def _heard(launches: Launches) -> None:
+    """``launches`` gets the words of a call as they are, and may call a kernel again by itself."""
+    entry = importlib.import_module("pypto.frontend.parser.entry")
+    wrapper = entry.JitCallableWrapper
+    told = wrapper.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        launches.calling(args, kwargs)
+        return told(self, *args, **kwargs)
+
+    wrapper.__call__ = call
+    launches.again = told
+
+
+def _names() -> Iterator[tuple[tuple[str, str], Any]]:
+    """Every function by the names that verification, Torch and pypto know it by."""
+    for path in _WATCHED:
+        owner = _owner(path)
+        for key, value in list(vars(owner).items()) if owner is not None else ():
+            if callable(value) or isinstance(value, (staticmethod, classmethod, property)):
+                yield (path, key), value
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("opdev_bench_inside", "opdev_pypto_inside")):
+            for key, value in list(vars(module).items()):
+                if callable(value):
+                    yield (name, key), value
+
+
+def _owner(path: str) -> Any:
+    if path in sys.modules:
+        return sys.modules[path]
+    parent, _, name = path.rpartition(".")
+    return getattr(sys.modules.get(parent), name, None)
+
+
+def _replaced(before: dict[tuple[str, str], Any]) -> list[str]:
+    """Functions that are no longer what they were before the implementation was imported."""
+    now: dict[tuple[str, str], Any] = dict(_names())
+    return [
+        f"{path.replace('opdev_bench_inside', 'opdev')}.{key}"
+        for (path, key), value in before.items()
+        if now.get((path, key)) is not value
+    ]
