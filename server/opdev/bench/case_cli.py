@@ -79,27 +79,32 @@ def _rows(cases: Sequence[Case], settings: Settings, probe: bool, lang: Lang) ->
     from opdev.pyptosim.wheels import python_with_pypto
 
     python = python_with_pypto(settings.verifier.python, os.environ)
-    # One for each: what is asked of one reaches one.
-    stops = [Stop() for _ in cases]
+    # One for each that runs: what is asked of one reaches one.
+    running: set[Stop] = set()
     pool = ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1))
     rows: list[Row] = []
     try:
-        asked = [
-            pool.submit(_row, case, lambda case=case, stop=stop: reading.spec_of(case, python, None, stop))  # type: ignore[misc]  # bound now
-            for case, stop in zip(cases, stops, strict=True)
-        ]
-        for number, one in enumerate(asked, 1):
-            rows.append(one.result())
+        for number, row in enumerate(pool.map(lambda case: _probed(case, python, running), cases), 1):
+            rows.append(row)
             _progress(number, len(cases), lang)
     except BaseException:
-        for stop in stops:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for stop in tuple(running):
             stop.ask("interrupted")
         raise
     finally:
-        pool.shutdown(cancel_futures=True)
-        for stop in stops:
-            stop.close()
+        pool.shutdown()
     return rows
+
+
+def _probed(case: Case, python: str, running: set[Stop]) -> Row:
+    stop = Stop()
+    running.add(stop)
+    try:
+        return _row(case, lambda: reading.spec_of(case, python, None, stop))
+    finally:
+        running.discard(stop)
+        stop.close()
 
 
 def _row(case: Case, work: Callable[[], CaseSpec]) -> Row:
