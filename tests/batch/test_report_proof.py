@@ -140,7 +140,7 @@ def test_a_failure_made_a_success_in_its_record_is_none(root):
     assert only(root)["overall_status"] == "verify_failed"
     forge_overall(root, root / "report/level1/19_ReLU")
 
-    assert {"differs", "overall"} <= set(problems(root))
+    assert "differs" in problems(root)
     assert only(root)["overall_status"] == "unproven"
 
 
@@ -164,21 +164,22 @@ def test_a_failure_made_a_success_in_its_record_is_none(root):
         ({"simulated": False}, "backend"),
         ({"cheat": CheatReport("ReLU", "", "pass", (Check("has_jit", "fail", "fatal"),))}, "cheat-verdict"),
         ({"cheat": CheatReport("ReLU", "", "cheat", (Check("has_jit", "fail", "fatal"),))}, "cheated"),
-        ({"correctness": None}, "not-right"),
+        ({"correctness": None}, "verdict"),
     ],
 )  # fmt: skip
 def test_a_verdict_has_to_follow_from_its_own_numbers(root, change, found):
     finished(root, change=lambda made: replace(made, **change))
 
     assert found in problems(root)
-    assert only(root)["overall_status"] == ("verify_error" if found == "not-right" else "unproven")
+    assert only(root)["overall_status"] == "unproven"
 
 
 def test_a_speedup_is_that_of_its_two_times(root):
     finished(root, backend="ascend", performance=replace(measured(), speedup=20.0))
 
     assert "speedup" in problems(root)
-    assert only(root)["perf_speedup"] == 2.0
+    assert only(root)["perf_speedup"] is None
+    assert "perf" not in summary.build(str(root))["totals"]
 
 
 def test_the_record_of_another_case_proves_nothing(root):

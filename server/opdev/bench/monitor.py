@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from opdev.bench.texts import say
-from opdev.columns import clip, pad, width
+from opdev.columns import clip, pad
 from opdev.rules.model import Lang
 
 RUNNING, FINISHED, ENDED, PREFLIGHT, INTERRUPTED = "正在进行", "已完成", "未完成", "预检查中", "已中断"
@@ -26,6 +27,7 @@ _RESULTS = {
 _RANK = {"verifying": 0, "generating": 0, "long": 0, "timeout": 0, "preparing": 1, "going": 1, "interrupted": 2}
 _MAIN = {RUNNING: "running", FINISHED: "finished", ENDED: "ended", PREFLIGHT: "preflight", INTERRUPTED: "interrupted"}
 _GAP = 2
+_RIGHT = frozenset({"number", "sec"})
 # Name, columns, and the order in which they go where the terminal is narrow (the highest first; 0 stays).
 _COLUMNS = (
     ("number", 4, 0), ("operator", 24, 0), ("phase", 10, 3), ("pypto-start", 17, 6), ("pypto-end", 16, 4),
@@ -56,8 +58,9 @@ def frame(state: Mapping[str, Any], columns: int, now: float, lang: Lang, rows: 
     names = [say(f"r-m-{name}", lang) for name, _, _ in layout]
     lines = [_row(names, layout, columns), _row(["-" * size for _, size, _ in layout], layout, columns)]
     words: dict[str, str] = {}
+    several = len({_text(one.get("level")) for one in operators}) > 1
     for index in order:
-        cells = _cells(operators[index], index, kinds[index], state, now, lang, words, dead=dead)
+        cells = _cells(operators[index], index, kinds[index], state, now, lang, words, dead=dead, several=several)
         lines.append(_row([cells[name] for name, _, _ in layout], layout, columns))
     if more:
         lines.append(clip(say("r-m-more", lang, count=more), columns))
@@ -108,7 +111,7 @@ def _head(state: Mapping[str, Any], main: str, kinds: Sequence[str], now: float,
     waiting, skipped = count["not-started"], count["verify-skipped"]
     active = len(kinds) - over - waiting
     second = say(
-        "r-m-totals",
+        "r-m-totals-dead" if main == INTERRUPTED else "r-m-totals",
         lang,
         over=over,
         all=len(kinds),
@@ -132,7 +135,7 @@ def _head(state: Mapping[str, Any], main: str, kinds: Sequence[str], now: float,
 
 def _cells(
     one: Mapping[str, Any], index: int, kind: str, state: Mapping[str, Any], now: float, lang: Lang, words: dict[str, str],
-    *, dead: bool,
+    *, dead: bool, several: bool,
 ) -> dict[str, str]:  # fmt: skip
     phases = one.get("phases")
     phases = phases if isinstance(phases, dict) else {}
@@ -144,7 +147,7 @@ def _cells(
     phase = _text(one.get("phase"))
     return {
         "number": str(index + 1),
-        "operator": _text(one.get("case_id")) or _text(one.get("op_name")) or "-",
+        "operator": _named(one, several=several),
         "phase": phase or "-",
         "pypto-start": _moment(pypto.get("started_at")),
         "pypto-end": _end(pypto, now, dead=dead),
@@ -155,22 +158,40 @@ def _cells(
     }
 
 
+def _named(one: Mapping[str, Any], *, several: bool) -> str:
+    """A case by its name; with its level where there are several."""
+    name, level = _text(one.get("case_id")) or _text(one.get("op_name")) or "-", _text(one.get("level"))
+    return f"{level}/{name}" if several and level else name
+
+
 def _layout(columns: int) -> list[tuple[str, int, int]]:
     """The columns that fit; the widest terminal has all of them."""
     found = list(_COLUMNS)
-    while sum(size + _GAP for _, size, _ in found) - _GAP > columns and (worst := max(drop for _, _, drop in found)):
+    while _wide(found) > columns and (worst := max(drop for _, _, drop in found)):
         found = [one for one in found if one[2] != worst]
-    over = sum(size + _GAP for _, size, _ in found) - _GAP - columns
+    over = _wide(found) - columns
     if over > 0:
         found = [(name, max(size - over, 4) if name == "operator" else size, drop) for name, size, drop in found]
     return found
 
 
+def _wide(layout: Sequence[tuple[str, int, int]]) -> int:
+    return sum(size + _GAP for _, size, _ in layout) - _GAP
+
+
 def _row(cells: Sequence[str], layout: Sequence[tuple[str, int, int]], columns: int) -> str:
-    line = (" " * _GAP).join(
-        pad(clip(cell, size), size, right=name in ("number", "sec")) for cell, (name, size, _) in zip(cells, layout, strict=True)
-    ).rstrip()  # fmt: skip
-    return line if width(line) <= columns else clip(line, columns)
+    line = (
+        (" " * _GAP)
+        .join([_fit(cell, size, name in _RIGHT) for cell, (name, size, _) in zip(cells, layout, strict=True)])
+        .rstrip()
+    )
+    # Cells are of their columns' widths: only what is narrower than the narrowest layout is cut.
+    return line if _wide(layout) <= columns else clip(line, columns)
+
+
+@lru_cache(maxsize=8192)
+def _fit(cell: str, size: int, right: bool) -> str:
+    return pad(clip(cell, size), size, right=right)
 
 
 def _phase(phases: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -201,8 +222,12 @@ def _took(
 
 
 def _seconds(value: object) -> float | None:
-    if not isinstance(value, str) or not value:
-        return None
+    return _parsed(value) if isinstance(value, str) and value else None
+
+
+@lru_cache(maxsize=4096)
+def _parsed(value: str) -> float | None:
+    """Seconds since 1970 of a local time: the same moment is asked for in every frame."""
     try:
         return datetime.fromisoformat(value).timestamp()
     except (ValueError, OverflowError, OSError):

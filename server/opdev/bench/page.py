@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from opdev.bench import charts
-from opdev.bench.report import badge, message, plain, ratio, seconds
+from opdev.bench.report import badge, message, plain, ratio, seconds, simulated
 from opdev.bench.showing import comparison
 from opdev.bench.texts import both, say
 from opdev.precision.model import Both
@@ -51,8 +51,8 @@ def _head(summary: Mapping[str, Any]) -> list[str]:
     out = [bilingual(_said("r-d-title"), "h1")]
     out.append(f"<div><code>{escape(plain(str(meta['artifact_root_dir'])))}</code></div>")
     out.append(f'<div class="soft">{escape(plain(str(meta["generated_at"])))}</div>')
-    if apart["sim"]["total"]:
-        out.append(bilingual(_said("r-m-sim"), "p", "banner error"))
+    if (warning := simulated(summary)) is not None:
+        out.append(bilingual(_said(warning), "p", "banner error"))
     perf = found.get("perf")
     cards: list[tuple[str, Both]] = [
         (f"{found['success']} / {found['total']}", _said("r-d-success")),

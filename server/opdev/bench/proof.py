@@ -152,7 +152,7 @@ def _files(evidence: Mapping[str, Any], key: str, folder: str, *, deep: bool) ->
         path = os.path.normpath(os.path.join(folder, str(one.get("path"))))
         try:
             size = os.stat(path).st_size
-        except OSError:
+        except (OSError, ValueError):
             yield Problem(key, path, "log-missing")
             continue
         if size != one.get("bytes") or (deep and digest(path) != one.get("sha256")):

@@ -45,7 +45,10 @@ def write(outcome: Outcome, folder: str) -> None:
     """Replace ``result.json`` in ``folder`` (absolute), whole or not at all; OSError where it cannot be written."""
     os.makedirs(folder, exist_ok=True)
     value = document(outcome, folder)
-    write_bytes(f"{folder}/{NAME}", (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode())
+    write_bytes(
+        f"{folder}/{NAME}",
+        (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode("utf-8", "backslashreplace"),
+    )
 
 
 def document(outcome: Outcome, folder: str) -> dict[str, Any]:
@@ -114,8 +117,8 @@ def parsed(path: str, fields: Mapping[str, str]) -> dict[str, Any]:
 
 def text_of(path: str) -> str:
     """The text of a record; BenchError where it is no plain file, too large or not UTF-8."""
-    # What is no file might never end, or never begin.
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    # What is no file might never end, or never begin; what has a NUL in it names none.
+    if "\0" in path or not stat.S_ISREG(os.stat(path).st_mode):
         raise BenchError("r-no-file", path=path)
     with open(path, "rb") as stream:
         data = stream.read(LARGEST + 1)
@@ -166,20 +169,34 @@ def _evidence(outcome: Outcome, folder: str) -> dict[str, Any]:
             taken.add(copy)
         return {"path": named(path, folder, root), "sha256": made, "copy": named(copy, folder, root) if copy else None}
 
-    originals = sorted({p for p in outcome.generated.artifacts.values() if p.endswith(_SOURCES)})
+    verification = f"{found.evidence}/{VERIFICATION}" if found is not None and found.evidence else ""
+    ran = _ran(verification)
+    originals = sorted({p for p in outcome.generated.artifacts.values() if p.endswith(_SOURCES)} | ran)
     sources = [one(path) for path in originals if os.path.isfile(path)]
     case = one(outcome.case.path, names=("task_desc.py",))
     sources += [one(path) for path in sorted(kept) if path.endswith(_SOURCES) and path not in taken]
     logs = [found.log] if found is not None and found.log else []
-    logs += [path for path in (*outcome.generated.logs, outcome.generated.log) if path and path not in logs]
-    verification = f"{found.evidence}/{VERIFICATION}" if found is not None and found.evidence else ""
+    logs += [path for path in (*outcome.generated.logs, outcome.generated.log) if path]
     return {
         "verification": named(verification, folder, root) if os.path.isfile(verification) else None,
         "verification_sha256": digest(verification) if verification else None,
         "case": case,
         "sources": sources,
-        "logs": [{"path": named(path, folder, root), "bytes": _size(path), "sha256": digest(path)} for path in logs],
+        "logs": [
+            {"path": named(path, folder, root), "bytes": _size(path), "sha256": digest(path)}
+            for path in dict.fromkeys(logs)
+        ],
     }
+
+
+def _ran(verification: str) -> set[str]:
+    """The files that a verification has run."""
+    try:
+        document = parsed(verification, {"folder": "s", "sources": "o"})
+    except (BenchError, OSError):
+        return set()
+    folder = document["folder"]
+    return {os.path.normpath(f"{folder}/{name}") for name in document["sources"] or {}} if folder else set()
 
 
 def _files(paths: Iterable[str]) -> list[str]:

@@ -29,8 +29,8 @@ _META = (
 def markdown(summary: Mapping[str, Any], lang: Lang, against: Mapping[str, Any] | None = None) -> str:
     """The whole file; ``against`` is what ``comparing`` found beside another batch."""
     out = [f"# {say('r-d-title', lang)}", ""]
-    if any(case["backend"] == "sim" for case in summary["cases"]):
-        out += [f"> {say('r-m-sim', lang)}", ""]
+    if (warning := simulated(summary)) is not None:
+        out += [f"> {say(warning, lang)}", ""]
     for key, part in (
         ("meta", _meta), ("overview", _overview), ("levels", _levels), ("cases", _cases), ("perf", _perf), ("evidence", _evidence)
     ):  # fmt: skip
@@ -48,7 +48,10 @@ def _against(found: Mapping[str, Any], lang: Lang) -> list[str]:
         for name in ("new_failures", "new_successes", "gained", "lost")
     ]
     rows += [
-        (f"{say('r-c-speedup', lang)}: {one['key']}", f"{ratio(one['before'])} → {ratio(one['after'])}")
+        (
+            say("r-d-of", lang, of=say("r-c-speedup", lang), name=one["key"]),
+            f"{ratio(one['before'])} → {ratio(one['after'])}",
+        )
         for one in found["speedups"]
     ]
     return [*out, *table([say("r-d-key", lang), say("r-d-value", lang)], rows)]
@@ -75,6 +78,14 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(ch if ch.isprintable() else " " if ch in "\t\r\n\u3000" else "�" for ch in text)
+
+
+def simulated(summary: Mapping[str, Any]) -> str | None:
+    """The text that says that results, or some of them, are simulated; None where none is."""
+    found = summary["totals"]["by_backend"]
+    if not found["sim"]["total"]:
+        return None
+    return "r-m-sim" if not found["ascend"]["total"] else "r-some-sim"
 
 
 def badge(case: Mapping[str, Any], lang: Lang) -> str:
@@ -104,6 +115,10 @@ def ratio(value: object) -> str:
     return f"{value:.3g}×" if isinstance(value, (int, float)) else "-"
 
 
+def micros(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, (int, float)) else "-"
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """Lines of a table."""
 
@@ -129,12 +144,13 @@ def _overview(summary: Mapping[str, Any], lang: Lang) -> list[str]:
         (say("r-d-success-sim", lang), f"{apart['sim']['success']} / {apart['sim']['total']}"),
         (say("r-w-unproven", lang), found["unproven"]),
     ]
-    rows += [
-        (f"{say('r-c-status', lang)}: {say_status(name, lang)}", count) for name, count in found["by_status"].items()
-    ]
+    by_status = found["by_status"].items()
+    of = say("r-c-status", lang)
+    rows += [(say("r-d-of", lang, of=of, name=say_status(name, lang)), count) for name, count in by_status]
     right = found["correctness"]
     rows.append((say("r-d-correctness", lang), f"{right['pass']} / {right['fail']} / {right['unknown']}"))
-    rows += [(f"{say('r-c-category', lang)}: {name}", count) for name, count in found["by_failure_category"].items()]
+    categories = found["by_failure_category"].items()
+    rows += [(say("r-d-of", lang, of=say("r-c-category", lang), name=name), count) for name, count in categories]
     rows += [(say(f"r-d-{name}", lang), seconds(took[name])) for name in took if took[name] is not None]
     perf = found.get("perf")
     if perf:
@@ -193,7 +209,7 @@ def _perf(summary: Mapping[str, Any], lang: Lang) -> list[str]:
         return [say("r-t-no-perf", lang)]
     head = [say(f"r-{name}", lang) for name in ("c-level", "c-case", "d-base-us", "d-gen-us", "c-speedup", "c-message")]
     rows = [
-        (case["level"], case["case_id"], case["perf_base_time_us"], case["perf_gen_time_us"], ratio(case["perf_speedup"]), case["perf_message"])
+        (case["level"], case["case_id"], micros(case["perf_base_time_us"]), micros(case["perf_gen_time_us"]), ratio(case["perf_speedup"]), case["perf_message"])
         for case in some
     ]  # fmt: skip
     return [say("r-d-perf-note", lang), "", *table(head, rows)]

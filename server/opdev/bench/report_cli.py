@@ -119,7 +119,7 @@ def _out(text: str, path: str | None, lang: Lang) -> None:
         return
     from opdev.atomic import write_bytes
 
-    write_bytes(path, text.encode("utf-8", "replace"))
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
     sys.stdout.write(say("r-t-written", lang, path=path) + "\n")
 
 

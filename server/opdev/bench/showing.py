@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opdev.bench.report import backend, badge, plain, ratio, say_status, seconds
+from opdev.bench.report import backend, badge, plain, ratio, say_status, seconds, simulated
 from opdev.bench.texts import say
 from opdev.columns import clip, grid
 from opdev.rules.model import Lang
@@ -18,8 +18,8 @@ def text(summary: Mapping[str, Any], lang: Lang, against: Mapping[str, Any] | No
     """The whole text."""
     found, apart = summary["totals"], summary["totals"]["by_backend"]
     out = [plain(say("r-t-title", lang, root=summary["meta"]["artifact_root_dir"]))]
-    if apart["sim"]["total"]:
-        out.append(say("r-m-sim", lang))
+    if (warning := simulated(summary)) is not None:
+        out.append(say(warning, lang))
     out.append(
         say(
             "r-t-total", lang, success=found["success"], total=found["total"], ascend=apart["ascend"]["success"],

@@ -103,7 +103,9 @@ def write_meta(settings: Settings, report: str) -> None:
         "python": sys.version.split()[0], "platform": platform.platform(),
     }  # fmt: skip
     os.makedirs(report, exist_ok=True)
-    write_bytes(f"{report}/{META}", (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
+    write_bytes(
+        f"{report}/{META}", (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
+    )
 
 
 def _keys(report: str) -> list[str]:
@@ -167,20 +169,20 @@ def _case(one: Judged) -> dict[str, Any]:
         "case_id": record["case_id"] or name,
         "op_name": record["op_name"] or name,
     }
-    hardware = one.backend == "ascend" and verdict is not None
+    # What is not proven has no verdict, and only what was measured has figures.
+    believed = verdict if not one.problems else None
+    measured = believed if one.backend == "ascend" else None
     out |= {
         "key": one.key,
         "overall_status": one.overall,
         "claimed_status": one.claimed,
         "proven": not one.problems,
         "backend": one.backend,
-        "correctness": verdict.correctness
-        if verdict is not None
-        else (None if one.problems else record["correctness"]),
-        "failure_category": verdict.category if verdict is not None else record["failure_category"],
-        "perf_gen_time_us": verdict.generated_us if hardware and verdict else None,
-        "perf_base_time_us": verdict.base_us if hardware and verdict else None,
-        "perf_speedup": verdict.speedup if hardware and verdict else None,
+        "correctness": believed.correctness if believed is not None else None,
+        "failure_category": believed.category if believed is not None else record["failure_category"],
+        "perf_gen_time_us": measured.generated_us if measured is not None else None,
+        "perf_base_time_us": measured.base_us if measured is not None else None,
+        "perf_speedup": measured.speedup if measured is not None else None,
         "wall_sec": seconds_between(record["started_at"], record["finished_at"]),
         "evidence": record["evidence"],
         "verdict": verdict.facts if verdict is not None else None,
