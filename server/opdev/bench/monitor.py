@@ -44,7 +44,7 @@ def frame(state: Mapping[str, Any], columns: int, now: float, lang: Lang, rows: 
     main = _text(state.get("main_status"))
     dead = main == INTERRUPTED
     limit = state.get("timeout_sec")
-    timeout = float(limit) if isinstance(limit, (int, float)) else 0.0
+    timeout = float(limit) if isinstance(limit, (int, float)) and _is_number(limit) else 0.0
     kinds = [dev_status(one, now, timeout, dead=dead) for one in operators]
     head = [clip(line, columns) for line in _head(state, main, kinds, now, lang)]
     order: Sequence[int] = range(len(operators))
@@ -69,7 +69,7 @@ def frame(state: Mapping[str, Any], columns: int, now: float, lang: Lang, rows: 
 
 def dev_status(operator: Mapping[str, Any], now: float, timeout: float, *, dead: bool = False) -> str:
     """What an operator is at, as a key of the texts (``r-s-…``); the rules of the field's own monitor, in their order."""
-    result, made = operator.get("result_status"), operator.get("pypto_status")
+    result, made = _text(operator.get("result_status")), _text(operator.get("pypto_status"))
     if result == "pypto_failed":
         return "pypto-timeout" if made == "timeout" else "pypto-failed"
     if result in _RESULTS:

@@ -62,11 +62,11 @@ class Watched:
 def told(state: Mapping[str, Any], now: float) -> dict[str, Any]:
     """The same for programs: every operator's ``dev_status`` as it is now."""
     limit = state.get("timeout_sec")
-    timeout = float(limit) if isinstance(limit, (int, float)) else 0.0
+    timeout = float(limit) if isinstance(limit, (int, float)) and abs(limit) < LARGEST else 0.0
     dead = state.get("main_status") == INTERRUPTED
     operators = [
         {**one, "dev_status": status_word(dev_status(one, now, timeout, dead=dead), "zh")}
-        for one in state.get("operators") or ()
+        for one in _operators(state)
         if isinstance(one, dict)
     ]
     return {**state, "operators": operators}
@@ -113,3 +113,8 @@ def _lives(state: Mapping[str, Any]) -> bool | None:
     except (ValueError, OverflowError):
         return None
     return False if age > _STALE else None
+
+
+def _operators(state: Mapping[str, Any]) -> list[Any]:
+    found = state.get("operators")
+    return found if isinstance(found, list) else []
