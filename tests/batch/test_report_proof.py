@@ -174,6 +174,21 @@ def test_a_verdict_has_to_follow_from_its_own_numbers(root, change, found):
     assert only(root)["overall_status"] == "unproven"
 
 
+def test_an_error_of_the_verifier_claims_nothing(root):
+    finished(root)
+    report = root / "report/level1/19_ReLU"
+    edit(
+        report / "result.json",
+        verifier_status="error",
+        correctness=None,
+        overall_status="verify_error",
+        evidence__verification=None,
+    )
+
+    assert problems(root) == []
+    assert only(root)["overall_status"] == "verify_error"
+
+
 def test_a_speedup_is_that_of_its_two_times(root):
     finished(root, backend="ascend", performance=replace(measured(), speedup=20.0))
 

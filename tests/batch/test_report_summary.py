@@ -9,7 +9,7 @@ import pytest
 from reports_made import edit, finished, measured, seed
 
 from opdev.bench import comparing, summary
-from opdev.bench.model import Generated, GeneratorSettings, Host, Settings
+from opdev.bench.model import BenchError, Generated, GeneratorSettings, Host, Settings
 from opdev.cli import main
 
 
@@ -105,6 +105,16 @@ def test_an_operators_own_files_are_no_records(tmp_path):
     (inner / "result.json").write_text(json.dumps({"overall_status": "success"}), encoding="utf-8")
 
     assert [case["key"] for case in summary.build(str(root))["cases"]] == ["level1/19_ReLU"]
+
+
+def test_of_several_batches_one_has_to_be_named(tmp_path):
+    finished(tmp_path / "Task_1")
+    assert summary.build(str(tmp_path))["totals"]["total"] == 1
+    finished(tmp_path / "Task_2")
+    with pytest.raises(BenchError) as error:
+        summary.build(str(tmp_path))
+
+    assert (error.value.key, error.value.values["names"]) == ("r-several", "Task_1, Task_2")
 
 
 def test_what_goes_on_is_pending(tmp_path):

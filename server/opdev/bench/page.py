@@ -154,6 +154,7 @@ def _evidence(summary: Mapping[str, Any]) -> list[str]:
             f'<th class="{"name" if name == "c-case" else ""}">{bilingual(_said(f"r-{name}"))}</th>' for name in names
         ]
         out.append(_table(head, [_proof(case) for case in some]))
+    out.append(bilingual(_said("r-d-limits"), "p", "soft"))
     found = summary["unproven"]
     if not found:
         return [*out, bilingual(_said("r-t-proven", count=len(summary["cases"])), "p", "pass")]

@@ -110,6 +110,8 @@ def _verified(
 ) -> tuple[verdicts.Verdict | None, list[Problem]]:
     evidence = record["evidence"]
     if not isinstance(evidence, dict) or not isinstance(evidence.get("verification"), str):
+        if record["verifier_status"] == "error":
+            return None, []  # It claims nothing that could be proven.
         return None, [Problem(key, f"{folder}/{NAME}", "no-evidence")]
     path = os.path.normpath(os.path.join(folder, evidence["verification"]))
     try:
@@ -122,19 +124,19 @@ def _verified(
     problems = []
     if digest(path) != evidence.get("verification_sha256"):
         problems.append(Problem(key, path, "verification-changed"))
-    problems += _files(evidence, key, folder, deep=deep)
     verdict = verdicts.derive(document)
+    problems += _files(evidence, key, folder, deep=deep, ran=verdict.status != "error")
     problems += [Problem(key, path, name, values) for name, values in verdict.faults]
     problems += _same_files(record, document, key, folder, path)
     problems += _differences(record, verdict, key, folder)
     return verdict, problems
 
 
-def _files(evidence: Mapping[str, Any], key: str, folder: str, *, deep: bool) -> Iterator[Problem]:
-    """Every file that is named, as it is now."""
+def _files(evidence: Mapping[str, Any], key: str, folder: str, *, deep: bool, ran: bool) -> Iterator[Problem]:
+    """Every file that is named, as it is now; where something ``ran`` there have to be sources."""
     named = [("source", one) for one in _entries(evidence.get("sources"))]
     named += [("case", one) for one in _entries([evidence.get("case")])]
-    if not any(kind == "source" for kind, _ in named):
+    if ran and not any(kind == "source" for kind, _ in named):
         yield Problem(key, f"{folder}/{NAME}", "no-sources")
     for kind, one in named:
         there = 0

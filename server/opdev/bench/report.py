@@ -232,6 +232,7 @@ def _evidence(summary: Mapping[str, Any], lang: Lang) -> list[str]:
         )
         out += table([say(f"r-{name}", lang) for name in names], [_proof(case, lang) for case in some])
         out.append("")
+    out += [say("r-d-limits", lang), ""]
     found = summary["unproven"]
     if not found:
         return [*out, say("r-t-proven", lang, count=len(summary["cases"]))]

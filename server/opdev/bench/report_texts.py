@@ -26,6 +26,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "{path} 里没有任何用例的结果：应是 opdev bench run 的输出目录（含 report/<level>/<用例>/result.json）",
         "{path} has no result of any case: name the folder `opdev bench run` wrote (with report/<level>/<case>/result.json)",
     ),
+    "r-several": ("{path} 里有不止一批：请指明其中一个（{names} …）", "{path} has more than one batch: name one of them ({names} …)"),
     "r-no-state": (
         "{path} 里没有 state/state.json：批次还没有开始，或者不是批次目录",
         "{path} has no state/state.json: the batch has not begun, or this is no batch's folder",
@@ -160,6 +161,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "r-d-error": ("最大误差", "largest error"),
     "r-d-cheat": ("作弊检查", "cheating"),
     "r-d-sha": ("证据 SHA-256", "evidence SHA-256"),
+    "r-d-limits": (
+        "核对能发现事后的改动和推不出的结论；能写这个目录的人可以连同证据整套重做，只有重新验证（opdev bench verify）才能排除。",
+        "This finds what was changed afterwards, and verdicts that do not follow. Whoever may write the folder can make all of it anew, evidence included: only verifying again (`opdev bench verify`) rules that out.",
+    ),
     "r-d-why": ("与证据不符之处", "what does not agree"),
     "r-d-pypto_total": ("生成合计 s", "generation, total s"),
     "r-d-pypto_mean": ("生成平均 s", "generation, mean s"),
