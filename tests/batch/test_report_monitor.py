@@ -191,6 +191,15 @@ def test_a_number_that_another_process_has_now_is_not_the_batch(root):
     assert watching.Watched(str(root)).now()["main_status"] == monitor.INTERRUPTED
 
 
+@pytest.mark.parametrize(("age", "status"), [(5, monitor.RUNNING), (3600, monitor.INTERRUPTED)])
+def test_a_state_with_a_number_alone_is_dead_when_nobody_writes_it_any_more(root, age, status):
+    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    updated = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() - age))
+    write(root, batch(main_pid=int(done.stdout), updated_at=updated))
+
+    assert watching.Watched(str(root)).now()["main_status"] == status
+
+
 def test_a_batch_on_another_machine_is_not_said_to_be_dead(root):
     far = {**asdict(identity()), "host": "node7", "boot": "another"}
     write(root, batch(main_identity=far))

@@ -99,6 +99,8 @@ def test_older_records_are_read_as_they_are(tmp_path):
 
     assert set(records.FIELDS) <= set(found)
     assert (found["perf_speedup"], found["perf_gen_time_us"], found["started_at"]) == (None, None, None)
+    (tmp_path / "result.json").write_text('{"perf_speedup": 1e999}', encoding="utf-8")
+    assert records.read(str(tmp_path))["perf_speedup"] is None
     assert found["token_usage"] == {"total": 3}
 
 

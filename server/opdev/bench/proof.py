@@ -127,7 +127,8 @@ def _verified(
     verdict = verdicts.derive(document)
     problems += _files(evidence, key, folder, deep=deep, ran=verdict.status != "error")
     problems += [Problem(key, path, name, values) for name, values in verdict.faults]
-    problems += _same_files(record, document, key, folder, path)
+    if verdict.status != "error":
+        problems += _same_files(record, document, key, folder, path)
     problems += _differences(record, verdict, key, folder)
     return verdict, problems
 

@@ -97,7 +97,7 @@ def parsed(path: str, fields: Mapping[str, str]) -> dict[str, Any]:
     """A JSON object in a file, its ``fields`` of their types or None; BenchError with the place otherwise."""
     text = text_of(path)
     try:
-        value = json.loads(text, parse_constant=lambda _: None)
+        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise BenchError("r-damaged", path=path, line=error.lineno, column=error.colno, why=error.msg) from error
     except (ValueError, RecursionError) as error:
@@ -110,8 +110,6 @@ def parsed(path: str, fields: Mapping[str, str]) -> dict[str, Any]:
             continue
         if not isinstance(found, _TYPES[kind]) or (kind == "n" and isinstance(found, bool)):
             raise BenchError("r-type", path=path, line=_line(text, name), name=name, found=json.dumps(found)[:60])
-        if isinstance(found, float) and not math.isfinite(found):
-            value[name] = None
     return value
 
 
@@ -143,6 +141,12 @@ def digest(path: str) -> str | None:
     except (OSError, ValueError):
         return None
     return found.hexdigest()
+
+
+def _finite(text: str) -> float | None:
+    """What JSON has no number for is none: nothing that is written from it may have one."""
+    found = float(text)
+    return found if math.isfinite(found) else None
 
 
 def _line(text: str, name: str) -> int:

@@ -172,8 +172,8 @@ def _case(one: Judged) -> dict[str, Any]:
     level, _, name = one.key.partition("/")
     out = {field: record[field] for field in _SHOWN}
     out |= {
-        "level": record["level"] or level,
-        "case_id": record["case_id"] or name,
+        "level": level,
+        "case_id": name if one.problems else record["case_id"] or name,
         "op_name": record["op_name"] or name,
     }
     # What is not proven has no verdict, and only what was measured has figures.
