@@ -168,7 +168,13 @@ def test_the_exit_status_says_whether_all_is_a_proven_success(tmp_path, capsys, 
 
 
 def test_what_cannot_be_is_told(tmp_path, capsys):
-    for argv in ([], [str(tmp_path)], [str(tmp_path / "none")], [str(tmp_path), "--check", "--format", "md"]):
+    for argv in (
+        [],
+        [str(tmp_path)],
+        [str(tmp_path / "none")],
+        [str(tmp_path), "--check", "--format", "md"],
+        [str(tmp_path), "--check", "--against", "x"],
+    ):
         assert main(["bench", "report", *argv]) == 2
         assert capsys.readouterr().err.startswith("opdev bench: ")
 

@@ -23,6 +23,7 @@ _PLAIN = 160
 def options(action: str, parser: argparse.ArgumentParser, lang: Lang) -> None:
     """The options of one of the two."""
     parser.add_argument("dir", nargs="?", metavar="DIR", help=say("r-h-dir", lang))
+    parser.epilog = say(f"r-h-exit-{action}", lang)
     if action == "monitor":
         parser.add_argument("--once", action="store_true", help=say("r-h-once", lang))
         parser.add_argument("--format", choices=("text", "json"), default="text", help=say("r-h-format", lang))
@@ -70,6 +71,8 @@ def _report(args: argparse.Namespace, lang: Lang) -> int:
     if args.check:
         if args.format not in ("text", "json"):
             raise BenchError("r-check-format")
+        if args.against is not None:
+            raise BenchError("r-check-against")
         return _check(args, lang)
     cases = summary.gathered(args.dir)
     made = summary.of(cases, args.dir, audit.written(cases, args.dir))

@@ -15,6 +15,15 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "r-h-against": ("与另一批比较", "compare with another batch"),
     "r-h-schema": ("打印 JSON Schema 后退出", "print the JSON Schema and end"),
+    "r-h-exit-report": (
+        "退出码：0 每个用例都通过且有证据（--check：全部与证据相符），1 不是，2 用法有误",
+        "Exit status: 0 every case is a success and proven (--check: all agrees with its evidence), 1 not, 2 usage",
+    ),
+    "r-h-exit-monitor": (
+        "退出码：0，1 批次已中断（它的进程不在了），2 用法有误，130 Ctrl-C（只结束监视）",
+        "Exit status: 0, 1 the batch is dead (its process is gone), 2 usage, 130 Ctrl-C (which ends the monitor alone)",
+    ),
+    "r-check-against": ("--check 与 --against 不能同时使用", "--check and --against do not go together"),
     "r-h-once": ("只显示一次", "show it once"),
     "r-h-interval": ("刷新间隔，秒（默认 2）", "seconds between frames (default: 2)"),
     "r-no-dir": ("缺少批次目录", "which batch? Name its folder"),
