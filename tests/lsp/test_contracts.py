@@ -81,9 +81,10 @@ def test_other_json_is_nobodys_business(server):
 def mended(server, name, text, word, language="json"):
     """The text after the first quick fix of the finding at ``word``."""
     client, _ = server
-    at = text.index(word)
+    at, before = text.index(word), client.mark
     where, position = opened(server, name, text[:at] + "‸" + text[at:], language)
-    client.diagnostics(where, bool)
+    # Of this text, not of one that was opened under its name before.
+    client.diagnostics(where, bool, since=before)
     actions = client.request(
         "textDocument/codeAction",
         {"textDocument": {"uri": where}, "range": {"start": position, "end": position}, "context": {"diagnostics": []}},
