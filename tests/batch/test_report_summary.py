@@ -163,7 +163,7 @@ def test_the_exit_status_says_whether_all_is_a_proven_success(tmp_path, capsys, 
     assert [one["problem"] for one in json.loads(out)["problems"]] == ["differs"]
     assert run(capsys, "report", str(tmp_path / "good"), "--check", "--lang", "en") == (
         0,
-        "all 1 results agree with their evidence\n",
+        "all 1 verified results agree with their evidence\n",
     )
 
 

@@ -117,6 +117,7 @@ def _head(state: Mapping[str, Any], main: str, kinds: Sequence[str], now: float,
         all=len(kinds),
         good=done,
         bad=over - done - skipped,
+        skipped=say("r-m-skipped", lang, count=skipped) if skipped else "",
         active=active,
         waiting=waiting,
     )

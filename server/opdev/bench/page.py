@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from opdev.bench import charts
-from opdev.bench.report import badge, message, plain, ratio, seconds, simulated
+from opdev.bench.report import badge, message, plain, proven, ratio, seconds, simulated, verified
 from opdev.bench.showing import comparison
 from opdev.bench.texts import both, say
 from opdev.precision.model import Both
@@ -157,7 +157,8 @@ def _evidence(summary: Mapping[str, Any]) -> list[str]:
     out.append(bilingual(_said("r-d-limits"), "p", "soft"))
     found = summary["unproven"]
     if not found:
-        return [*out, bilingual(_said("r-t-proven", count=len(summary["cases"])), "p", "pass")]
+        count = verified(summary)
+        return [*out, bilingual(Both(proven(count, "zh"), proven(count, "en")), "p", "pass" if count else "soft")]
     out.append(bilingual(_said("r-t-problems", count=len(found)), "p", "error"))
     items = "".join(
         f"<li>{_text(one['case'] or '')} {bilingual(_pair(one['message']))}</li>" for one in found[:_MOST_PROBLEMS]

@@ -88,6 +88,16 @@ def simulated(summary: Mapping[str, Any]) -> str | None:
     return "r-m-sim" if not found["ascend"]["total"] else "r-some-sim"
 
 
+def verified(summary: Mapping[str, Any]) -> int:
+    """How many results there are that evidence speaks for."""
+    return sum(case["verdict"] is not None for case in summary["cases"])
+
+
+def proven(count: int, lang: Lang) -> str:
+    """That so many results, and all of them, agree with their evidence."""
+    return say("r-t-proven", lang, count=count) if count else say("r-t-none", lang)
+
+
 def badge(case: Mapping[str, Any], lang: Lang) -> str:
     """The status of a case as its badge."""
     word = _BADGES.get(case["overall_status"], "ERROR")
@@ -235,7 +245,7 @@ def _evidence(summary: Mapping[str, Any], lang: Lang) -> list[str]:
     out += [say("r-d-limits", lang), ""]
     found = summary["unproven"]
     if not found:
-        return [*out, say("r-t-proven", lang, count=len(summary["cases"]))]
+        return [*out, proven(verified(summary), lang)]
     out += [say("r-t-problems", lang, count=len(found)), ""]
     return [
         *out,

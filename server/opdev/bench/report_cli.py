@@ -108,11 +108,12 @@ def _check(args: argparse.Namespace, lang: Lang) -> int:
     written = audit.written(cases, args.dir)
     # Said once where nothing has evidence, as the summary says it.
     problems = summary.of(cases, args.dir, written)["unproven"]
+    count = sum(one.verdict is not None for one in cases)
     if args.format == "json":
-        value = {"root": args.dir, "cases": len(cases), "problems": problems}
+        value = {"root": args.dir, "cases": len(cases), "verified": count, "problems": problems}
         _out(json.dumps(value, ensure_ascii=False, indent=1) + "\n", args.output, lang)
     else:
-        _out(showing.problems(problems, len(cases), lang), args.output, lang)
+        _out(showing.problems(problems, count, lang), args.output, lang)
     return BAD if problems else GOOD
 
 

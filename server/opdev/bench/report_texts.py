@@ -119,7 +119,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "r-t-category": ("失败原因：{text}", "why they failed: {text}"),
     "r-t-problems": ("与证据不符的 {count} 处：", "{count} that do not agree with the evidence:"),
     "r-t-more": ("… 还有 {count} 处，--format json 列出全部", "… and {count} more; --format json has all"),
-    "r-t-proven": ("全部 {count} 个结果与证据相符", "all {count} results agree with their evidence"),
+    "r-t-proven": ("验证过的 {count} 个结果都与证据相符", "all {count} verified results agree with their evidence"),
+    "r-t-none": ("没有验证过的结果", "no result was verified"),
     "r-t-written": ("已写入 {path}", "written to {path}"),
     "r-c-level": ("Level", "level"),
     "r-c-case": ("用例", "case"),
@@ -205,12 +206,13 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     # The monitor
     "r-m-title": ("{word}  已用 {seconds}  {root}", "{word}  {seconds} elapsed  {root}"),
     "r-m-totals": (
-        "结束 {over}/{all}：通过 {good}，未通过 {bad}；进行中 {active}，未开始 {waiting}",
-        "ended {over}/{all}: passed {good}, not passed {bad}; active {active}, not started {waiting}",
+        "结束 {over}/{all}：通过 {good}，未通过 {bad}{skipped}；进行中 {active}，未开始 {waiting}",
+        "ended {over}/{all}: passed {good}, not passed {bad}{skipped}; active {active}, not started {waiting}",
     ),
+    "r-m-skipped": ("，未验证 {count}", ", not verified {count}"),
     "r-m-totals-dead": (
-        "结束 {over}/{all}：通过 {good}，未通过 {bad}；中断 {active}，未开始 {waiting}",
-        "ended {over}/{all}: passed {good}, not passed {bad}; interrupted {active}, not started {waiting}",
+        "结束 {over}/{all}：通过 {good}，未通过 {bad}{skipped}；中断 {active}，未开始 {waiting}",
+        "ended {over}/{all}: passed {good}, not passed {bad}{skipped}; interrupted {active}, not started {waiting}",
     ),
     "r-m-sim": ("backend: sim（模拟）：结果不是在 NPU 上得到的，没有性能数据", "backend: sim (simulated): results are not from an NPU, and there is no performance"),
     "r-m-sim-mark": ("（模拟）", " (simulated)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opdev.bench.report import backend, badge, plain, ratio, say_status, seconds, simulated
+from opdev.bench.report import backend, badge, plain, proven, ratio, say_status, seconds, simulated, verified
 from opdev.bench.texts import say
 from opdev.columns import clip, grid
 from opdev.rules.model import Lang
@@ -39,13 +39,13 @@ def text(summary: Mapping[str, Any], lang: Lang, against: Mapping[str, Any] | No
     out += ["", *_cases(summary["cases"], lang), ""]
     if against is not None:
         out += [*comparison(against, lang), ""]
-    return "\n".join(out) + "\n" + problems(summary["unproven"], found["total"], lang)
+    return "\n".join(out) + "\n" + problems(summary["unproven"], verified(summary), lang)
 
 
-def problems(found: Sequence[Mapping[str, Any]], total: int, lang: Lang) -> str:
-    """What does not agree with the evidence, or that all does."""
+def problems(found: Sequence[Mapping[str, Any]], count: int, lang: Lang) -> str:
+    """What does not agree with the evidence, or that all of ``count`` results do."""
     if not found:
-        return say("r-t-proven", lang, count=total) + "\n"
+        return proven(count, lang) + "\n"
     lines = [say("r-t-problems", lang, count=len(found))]
     for one in found[:_MOST]:
         case = f"{one['case']}: " if one["case"] else ""
