@@ -242,9 +242,27 @@ def test_a_summary_that_says_otherwise_is_named(root):
     edit(path, totals__success=1, cases__0__overall_status="success")
 
     found = audit.check(str(root))
+    assert [problem.values["name"].partition("[")[0] for problem in found] == [
+        "totals.by_status",
+        "totals.by_level",
+        "cases",
+    ]
     assert {problem.key for problem in found} == {"summary-differs"}
     assert {problem.path for problem in found} == {str(path)}
     assert summary.build(str(root))["totals"]["success"] == 0
+
+
+def test_a_source_changed_later_is_one_problem_and_not_one_of_the_summary_too(root):
+    finished(root)
+    (root / "report/summary.json").write_text(json.dumps(summary.build(str(root))), encoding="utf-8")
+    assert problems(root) == []
+    swap_copy(root, root / "report/level1/19_ReLU")
+    assert problems(root) == ["source-changed"]
+
+    (root / "report/summary.json").write_text(
+        json.dumps({"schema_version": 1, "cases": [{"key": []}]}), encoding="utf-8"
+    )
+    assert problems(root) == ["source-changed", "malformed", "summary-differs", "summary-invented"]
 
 
 def test_what_has_no_evidence_anywhere_is_said_once(tmp_path):

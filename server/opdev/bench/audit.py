@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from opdev.bench import records, summary
 from opdev.bench.model import BenchError
 from opdev.bench.proof import Judged, Problem
+from opdev.bench.totals import totals
 
+_FIELDS = ("overall_status", "backend", "correctness", "perf_speedup", "proven")
 _COUNTS = ("total", "success", "unproven", "by_status", "by_level", "by_backend", "correctness", "perf")
 
 
@@ -38,31 +40,41 @@ def written(cases: Sequence[Judged], root: str) -> list[Problem]:
     if said.get("schema_version") is None:
         return []  # The field's own: it counts otherwise, and says so by what it lacks.
     found = summary.of(list(cases), root)
-    return [*_totals(said["totals"] or {}, found["totals"], path), *_cases(said["cases"] or [], found["cases"], path)]
+    bad = {one.key for one in cases if one.problems}
+    return [*_totals(said, path), *_cases(said["cases"] or [], found["cases"], bad, path)]
 
 
-def _totals(said: Any, found: Any, path: str) -> list[Problem]:
+def _totals(said: Mapping[str, Any], path: str) -> list[Problem]:
+    """Whether its totals are those of its own cases."""
+    claimed = said["totals"] or {}
+    try:
+        derived = totals(said["cases"] or [])
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        return [Problem("", path, "malformed", {"why": f"{type(error).__name__}: {error}"[:200]})]
     return [
         Problem(
             "",
             path,
             "summary-differs",
-            {"name": f"totals.{name}", "claimed": said.get(name), "derived": found.get(name)},
+            {"name": f"totals.{name}", "claimed": claimed.get(name), "derived": derived.get(name)},
         )
         for name in _COUNTS
-        if said.get(name) != found.get(name)
+        if claimed.get(name) != derived.get(name)
     ]
 
 
-def _cases(said: Sequence[Any], found: Sequence[Any], path: str) -> list[Problem]:
-    claimed = {one.get("key"): one for one in said if isinstance(one, dict)}
+def _cases(said: Sequence[Any], found: Sequence[Any], bad: Collection[str], path: str) -> list[Problem]:
+    """Whether its cases are those there are; of one whose evidence does not hold that is said already."""
+    claimed = {str(one.get("key")): one for one in said if isinstance(one, dict)}
     out = []
     for one in found:
         other = claimed.pop(one["key"], None)
-        for name in ("overall_status", "backend", "correctness", "perf_speedup", "proven"):
+        if one["key"] in bad and other is not None:
+            continue
+        for name in _FIELDS:
             value = other.get(name) if other is not None else None
             if value != one[name]:
                 values = {"name": f"cases[{one['key']}].{name}", "claimed": value, "derived": one[name]}
                 out.append(Problem(one["key"], path, "summary-differs", values))
                 break
-    return out + [Problem(str(key), path, "summary-invented", {}) for key in claimed]
+    return out + [Problem(key, path, "summary-invented", {}) for key in claimed]
