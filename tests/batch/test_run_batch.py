@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -317,9 +320,8 @@ def test_a_terminal_sees_the_monitor_and_keeps_the_end(made):
     made.mode("once")
     made.config["cases"] = "level1=1"
     above, below = pty.openpty()
-    child = subprocess.Popen(
-        made.words(), stdin=below, stdout=below, stderr=below, env={**os.environ, "TERM": "xterm", "COLUMNS": "160"}
-    )
+    fcntl.ioctl(below, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
+    child = subprocess.Popen(made.words(), stdin=below, stdout=below, stderr=below, env={**os.environ, "TERM": "xterm"})
     os.close(below)
     seen = b""
     until(made.inside)
@@ -333,6 +335,6 @@ def test_a_terminal_sees_the_monitor_and_keeps_the_end(made):
         pass
     os.close(above)
 
-    assert child.wait(60) == 130
+    assert child.wait(60) == 130, seen.decode()
     assert seen.index(b"\x1b[?1049h") < seen.index(b"1_op1") < seen.index(b"\x1b[?1049l")
     assert b"stopped: 0 of 1" in seen.partition(b"\x1b[?1049l")[2]

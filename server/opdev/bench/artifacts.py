@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +22,7 @@ FOLDER = "artifacts"
 """Where copies are, below a case's report: nothing a generator names its file can take the place of a record."""
 _FAILED = frozenset({"failed", "blocked", "cancelled"})
 _MOST_FILES, _MOST_BYTES = 500, 64_000_000
+_CODE = (".py", ".pyi", ".cpp", ".cc", ".cxx", ".cce", ".asc", ".c", ".h", ".hpp", ".so")
 _LEFT_OUT = frozenset({"__pycache__", "node_modules"})
 
 
@@ -88,6 +89,21 @@ def stages(folder: str) -> Stages:
     return Stages("complete")
 
 
+def code(folder: str) -> list[str]:
+    """Everything that may run of an operator, from its folder."""
+    return [there for there, entry in _walked(folder) if there.endswith(_CODE) and stat.S_ISREG(entry.st_mode)]
+
+
+def _walked(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Paths from ``folder`` in order, without results of runs, caches and hidden files; links are not followed."""
+    for top, folders, files in os.walk(folder):
+        kept = [d for d in folders if d not in _LEFT_OUT and not d.startswith((".", "output"))]
+        folders[:] = sorted(d for d in kept if not os.path.islink(f"{top}/{d}"))
+        for name in sorted(files):
+            if not name.startswith("output") and (not name.startswith(".") or name == statefile.NAME):
+                yield os.path.relpath(f"{top}/{name}", folder), os.lstat(f"{top}/{name}")
+
+
 def copied(folder: str, report: str) -> tuple[list[str], int]:
     """Copy what was made into ``<report>/artifacts``; the names from ``report``, and how many files were left out.
 
@@ -100,22 +116,14 @@ def copied(folder: str, report: str) -> tuple[list[str], int]:
     os.makedirs(fresh)
     names: list[str] = []
     left_out = total = 0
-    for top, folders, files in os.walk(folder):
-        kept = [d for d in folders if d not in _LEFT_OUT and not d.startswith((".", "output"))]
-        folders[:] = sorted(d for d in kept if not os.path.islink(f"{top}/{d}"))
-        for name in sorted(files):
-            path = f"{top}/{name}"
-            entry = os.lstat(path)
-            if name.startswith("output") or (name.startswith(".") and name != statefile.NAME):
-                continue
-            if not stat.S_ISREG(entry.st_mode) or len(names) >= _MOST_FILES or total + entry.st_size > _MOST_BYTES:
-                left_out += 1
-                continue
-            there = os.path.relpath(path, folder)
-            os.makedirs(os.path.dirname(f"{fresh}/{there}"), exist_ok=True)
-            shutil.copyfile(path, f"{fresh}/{there}", follow_symlinks=False)
-            names.append(f"{FOLDER}/{there}")
-            total += entry.st_size
+    for there, entry in _walked(folder):
+        if not stat.S_ISREG(entry.st_mode) or len(names) >= _MOST_FILES or total + entry.st_size > _MOST_BYTES:
+            left_out += 1
+            continue
+        os.makedirs(os.path.dirname(f"{fresh}/{there}"), exist_ok=True)
+        shutil.copyfile(f"{folder}/{there}", f"{fresh}/{there}", follow_symlinks=False)
+        names.append(f"{FOLDER}/{there}")
+        total += entry.st_size
     shutil.rmtree(target, ignore_errors=True)
     os.rename(fresh, target)
     return names, left_out

@@ -13,6 +13,7 @@ import traceback
 import uuid
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -64,7 +65,8 @@ class _Batch:
         self.guard = Guard(f"bench-{self.id}-", settings.verifier.memory)
 
     def tell(self, event: dict[str, Any]) -> None:
-        with self._watching:
+        # Whoever watches may go; the batch does not.
+        with self._watching, suppress(OSError, ValueError):
             self._watch({**event, "time": time.time()})
 
     def run(self) -> int:
@@ -103,7 +105,7 @@ class _Batch:
 
     def _go(self) -> int:
         self.tell({"event": "batch-started", "root": self.settings.root, "cases": len(self.cases), "batch": self.id})
-        good, python = self._preflight()
+        good = self._preflight()
         if self.stop.asked:
             return self._end()
         backends = {one.slot: one.backend for one in good if one.backend}
@@ -111,25 +113,25 @@ class _Batch:
         chosen = replace(self.settings, verifier=replace(self.settings.verifier, backend=names[0]))
         summary.write_meta(chosen, f"{self.settings.root}/report")
         self.board.main(main_status=state.RUNNING, backend=names[0], slots=[slot.label for slot in backends])
+        python = slots.python_of(self.settings, next(iter(backends)))
         work = Casework(chosen, self.cases, python, self.board, f"bench-{self.id}", Pool(list(backends)), self.guard)
         self._keep_finished(work)
         count = min(self.settings.concurrency or len(backends), len(self.waiting))
         self._in_threads([lambda: self._work(work)] * count)
         return self._end()
 
-    def _preflight(self) -> tuple[list[Looked], str]:
-        python = slots.python_of(self.settings)
+    def _preflight(self) -> list[Looked]:
         looked: list[Looked] = []
 
         def look() -> None:
             tokens = [f"bench-{self.id}-preflight-{index}" for index in range(len(self.slots))]
             self.board.live(*tokens, on=True)
-            looked.extend(slots.preflight(self.settings, self.slots, python, tokens, self._stop))
+            looked.extend(slots.preflight(self.settings, self.slots, tokens, self._stop))
             self.board.live(*tokens, on=False)
 
         self._in_threads([look])
         if self.stop.asked:
-            return [], python
+            return []
         bad = [one for one in looked if one.backend is None]
         for one in bad:
             self.tell({"event": "slot-out", "slot": one.slot.label, "message": dict(one.why)})
@@ -142,7 +144,7 @@ class _Batch:
             raise BenchError("b-no-slot", **messages)
         for one in good:
             self.tell({"event": "slot", "slot": one.slot.label, "backend": one.backend, "versions": dict(one.versions)})
-        return good, python
+        return good
 
     def _keep_finished(self, work: Casework) -> None:
         for case in self.cases:
@@ -205,7 +207,7 @@ class _Batch:
             why = error.strerror if isinstance(error, OSError) else str(error)
             self.tell({"event": "trouble", "why": f"{self.settings.root}/report: {why}"})
         except Exception:  # noqa: BLE001 - the records are there, and are summed up again at any time
-            self.tell({"event": "trouble", "why": traceback.format_exc(limit=-3)})
+            self.tell({"event": "fault", "why": traceback.format_exc(limit=-3)})
         known = {one["key"]: one["overall_status"] for one in (made or {}).get("cases", ())}
         success = sum(known.get(case.key) == "success" for case in self.cases)
         status = 0 if success == len(self.cases) and not self.unsaved else 1

@@ -8,22 +8,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import signal
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TextIO
 
 from opdev.bench import batch, config, detached, monitor
 from opdev.bench.model import Settings
+from opdev.bench.screen import Screen
 from opdev.bench.texts import say
 from opdev.rules.model import Lang
 from opdev.runs.execute import Stop
 
-_HOME, _CLEAR_LINE, _CLEAR_REST = "\x1b[H", "\x1b[K", "\x1b[J"
-_APART, _BACK = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -126,8 +125,8 @@ class _Drawn:
 
     def __init__(self, lang: Lang) -> None:
         self.lang = lang
-        self.apart = False
-        self.last: list[str] = []
+        self.screen = Screen()
+        self.entered = False
         self.said: list[str] = []
 
     def event(self, event: Mapping[str, Any]) -> None:
@@ -139,23 +138,21 @@ class _Drawn:
             self.said += [text] if text else []
 
     def close(self) -> None:
-        if self.apart:
-            sys.stdout.write(_BACK)
-            self.apart = False
-        sys.stdout.write("".join(f"{text}\n" for text in [*self.last, *self.said]))
-        sys.stdout.flush()
+        # A terminal that is gone cannot be put right.
+        with suppress(OSError):
+            if self.entered:
+                self.screen.__exit__(None, None, None)
+            self.entered = False
+        for text in self.said:
+            _put(sys.stdout, text)
 
     def _draw(self, state: Mapping[str, Any]) -> None:
-        size = shutil.get_terminal_size((160, 50))
-        moment = time.time()
-        self.last = monitor.frame(state, size.columns, moment, self.lang)
-        lines = monitor.frame(state, size.columns, moment, self.lang, size.lines)
-        first = "" if self.apart else _APART
-        self.apart = True
-        sys.stdout.write(
-            first + _HOME + "".join(f"{text}{_CLEAR_LINE}\n" for text in lines[: size.lines - 1]) + _CLEAR_REST
-        )
-        sys.stdout.flush()
+        with suppress(OSError):
+            if not self.entered:
+                self.screen.__enter__()
+                self.entered = True
+            columns, rows = self.screen.size()
+            self.screen.draw(monitor.frame(state, columns, time.time(), self.lang, rows), rows)
 
 
 def _put(out: TextIO, text: str) -> None:
@@ -198,6 +195,6 @@ def line(event: Mapping[str, Any], lang: Lang) -> str:
             "b-e-stopped" if event["stopped"] else "b-e-ended", lang, success=event["success"], total=event["total"]
         )
         return f"{ended}\n{say('b-e-where', lang, root=event['root'])}"
-    if kind in ("batch-started", "taken-over", "trouble"):
+    if kind in ("batch-started", "taken-over", "trouble", "fault"):
         return say(f"b-e-{kind}", lang, **{name: value for name, value in event.items() if name != "event"})
     return ""

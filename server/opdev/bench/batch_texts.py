@@ -90,6 +90,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "b-e-batch-started": ("{cases} 个用例，{root}", "{cases} cases, {root}"),
     "b-e-taken-over": ("上一批没有正常结束，接着做（清掉残留进程 {ended} 个）", "the batch before was cut off, going on with it ({ended} left-over processes ended)"),
     "b-e-trouble": ("写不了 {why}", "cannot write {why}"),
+    "b-e-fault": ("汇总出错，各用例的记录都在：{why}", "summing up broke, the records of the cases are there: {why}"),
     "b-e-slot": ("设备 {slot}：{backend}（{versions}）", "device {slot}: {backend} ({versions})"),
     "b-e-slot-out": ("设备 {slot} 不用：{why}", "device {slot} is left out: {why}"),
     "b-e-ascend": ("NPU", "NPU"),

@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from opdev.atomic import write_bytes
-from opdev.bench import generating, page, records, report, summary
+from opdev.bench import generating, records, summary
 from opdev.bench.casework import folders as folders_of
 from opdev.bench.model import Case, CaseSpec, Outcome, Settings, Slot
+from opdev.bench.page import html
+from opdev.bench.report import markdown
 from opdev.rules.model import Text
 
 _SHOWN = 60
@@ -47,8 +49,8 @@ def summed_up(root: str) -> dict[str, Any]:
     made = summary.build(root)
     forms = {
         "summary.json": json.dumps(made, ensure_ascii=False, indent=1) + "\n",
-        "summary.md": report.markdown(made, "zh"),
-        "summary.html": page.html(made, "zh"),
+        "summary.md": markdown(made, "zh"),
+        "summary.html": html(made, "zh"),
     }
     for name, text in forms.items():
         write_bytes(f"{root}/report/{name}", text.encode("utf-8", "replace"))

@@ -25,12 +25,11 @@ _ASIDE = (records.NAME, records.VERIFICATION, NAME)
 
 def inputs(case: Case, folder: str, settings: VerifierSettings, backend: Backend) -> dict[str, Any]:
     """What a verdict is made of: digests of the case and of the operator's files, and the settings that weigh."""
-    files = artifacts.made(folder, case.op, whole=True).files
     chosen = asdict(settings)
     return {
         "schema_version": 1,
         "case": records.digest(case.path),
-        "sources": {name: records.digest(path) for name, path in sorted(files.items())},
+        "sources": {name: records.digest(f"{folder}/{name}") for name in artifacts.code(folder)},
         "settings": {**{name: chosen[name] for name in _WEIGHED}, "backend": backend},
     }
 

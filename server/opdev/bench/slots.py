@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import cast
+from functools import cache
 
 from opdev.atomic import write_bytes
 from opdev.bench import placing
@@ -60,7 +61,7 @@ def ascend():
     except Exception as error:
         return "%s: %s" % (type(error).__name__, str(error)[:300])
 def sim():
-    lacking = has("torch", "pypto")
+    lacking = has("torch", "pypto", "numpy", "sympy")
     if lacking:
         return "no " + ", ".join(lacking)
 if not found["why"]:
@@ -130,16 +131,20 @@ class Pool:
                     self._changed.notify()
 
 
-def python_of(settings: Settings) -> str:
-    """The Python that has torch and pypto; on another host, where nobody looked, ``python3``."""
-    here = any(not host.prefix for host in settings.hosts)
-    if settings.verifier.python or here:
-        return wheels.python_with_pypto(settings.verifier.python, os.environ)
-    return _PYTHON
+def python_of(settings: Settings, slot: Slot) -> str:
+    """The Python with torch and pypto on a slot; on another host, where nobody looked, ``python3``."""
+    if settings.verifier.python or slot.host.prefix:
+        return settings.verifier.python or _PYTHON
+    return _python_here()
+
+
+@cache
+def _python_here() -> str:
+    return wheels.python_with_pypto("", os.environ)
 
 
 def preflight(
-    settings: Settings, slots: Sequence[Slot], python: str, tokens: Sequence[str], stops: Callable[[], Stop]
+    settings: Settings, slots: Sequence[Slot], tokens: Sequence[str], stops: Callable[[], Stop]
 ) -> list[Looked]:
     """Look at all slots at once, each under its token; the result is in their order.  OSError where the batch's folder cannot be written.
 
@@ -151,7 +156,7 @@ def preflight(
     found: list[Looked | None] = [None] * len(slots)
 
     def look(index: int) -> None:
-        found[index] = _look(settings, slots[index], python, tokens[index], word, stops())
+        found[index] = _look(settings, slots[index], tokens[index], word, stops())
 
     threads = [threading.Thread(target=look, args=(index,)) for index in range(len(slots))]
     for thread in threads:
@@ -167,11 +172,15 @@ def preflight(
     return looked
 
 
-def _look(settings: Settings, slot: Slot, python: str, token: str, word: str, stop: Stop) -> Looked:
+def _look(settings: Settings, slot: Slot, token: str, word: str, stop: Stop) -> Looked:
     verifier = settings.verifier
-    wanted = verifier.backend
+    wanted: str = verifier.backend
     if verifier.skip and wanted != "ascend":
-        wanted, python = cast("Backend", "nothing"), python if verifier.python else _plain(slot, python)
+        # Where nothing is verified, any Python will do.
+        wanted = "nothing"
+        python = verifier.python or (_PYTHON if slot.host.prefix else sys.executable)
+    else:
+        python = python_of(settings, slot)
     mark = f"opdev-preflight-{secrets.token_hex(8)} "
     kept = bytearray()
 
@@ -194,14 +203,22 @@ def _look(settings: Settings, slot: Slot, python: str, token: str, word: str, st
         return Looked(slot, None, _fault(settings, done, text), {})
     if answer["word"] != word:
         return Looked(slot, None, both("b-not-shared", path=settings.root, why=answer["why"] or "-"), {})
-    backend = answer["backend"]
-    why = {} if backend else both("b-lacks", why=answer["why"], python=python)
-    return Looked(slot, backend, why, answer["versions"])
+    backend, versions = answer["backend"], answer["versions"]
+    why = answer["why"]
+    if backend == "sim" and wanted != "nothing" and (other := _other(versions)):
+        backend, why = None, other
+    return Looked(slot, backend, {} if backend else both("b-lacks", why=why, python=python), versions)
 
 
-def _plain(slot: Slot, python: str) -> str:
-    """Where nothing is verified, any Python will do."""
-    return _PYTHON if slot.host.prefix else python
+def _other(versions: Mapping[str, str]) -> str:
+    """What simulation was not made for: it replaces private functions of one pypto, built with some torch."""
+    found = []
+    if versions.get("pypto") != wheels.PYPTO:
+        found.append(f"sim: pypto {versions.get('pypto')} (== {wheels.PYPTO})")
+    if not wheels.torch_fits(versions.get("torch", "0")):
+        low, high = (".".join(map(str, one)) for one in wheels.TORCH)
+        found.append(f"sim: torch {versions.get('torch')} (>= {low}, < {high})")
+    return "; ".join(found)
 
 
 def _fault(settings: Settings, done: Outcome, text: str) -> Text:

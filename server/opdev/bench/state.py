@@ -205,6 +205,7 @@ class Board:
         if self._thread.is_alive():
             self._thread.join()
         self.flush()
+        self._tell({"event": "state", "state": self.snapshot()})
 
     def _keep(self) -> None:
         while not self._closed:
