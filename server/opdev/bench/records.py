@@ -175,10 +175,13 @@ def _evidence(outcome: Outcome, folder: str) -> dict[str, Any]:
 
     verification = f"{found.evidence}/{VERIFICATION}" if found is not None and found.evidence else ""
     ran = _ran(verification)
-    originals = sorted({p for p in outcome.generated.artifacts.values() if p.endswith(_SOURCES)} | ran)
+    # Of what was verified the files that ran; else all that is code.
+    code = {path for path in outcome.generated.artifacts.values() if path.endswith(_SOURCES)}
+    originals = sorted(ran or code)
     sources = [one(path) for path in originals if os.path.isfile(path)]
     case = one(outcome.case.path, names=("task_desc.py",))
-    sources += [one(path) for path in sorted(kept) if path.endswith(_SOURCES) and path not in taken]
+    if not ran:
+        sources += [one(path) for path in sorted(kept) if path.endswith(_SOURCES) and path not in taken]
     logs = [found.log] if found is not None and found.log else []
     logs += [path for path in (*outcome.generated.logs, outcome.generated.log) if path]
     return {
