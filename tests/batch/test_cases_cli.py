@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import string
 import subprocess
 import sys
 
 import pytest
 from cases_made import RELU, bench
+
+from opdev.bench.case_texts import TEXTS
 
 
 def cases(*words, lang="en"):
@@ -77,3 +80,15 @@ def test_a_python_without_torch_costs_shapes_only(folder, tmp_path):
 
 def test_the_schema_is_printed():
     assert json.loads(cases("--print-schema").stdout)["title"] == "A batch of `opdev bench`"
+
+
+def fields(text):
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+@pytest.mark.parametrize("key", TEXTS)
+def test_both_languages_say_the_same_values(key):
+    zh, en = TEXTS[key]
+
+    assert fields(zh) == fields(en)
+    assert key.startswith("c-")

@@ -155,6 +155,16 @@ verifier: {backend: sim, python: .venv/bin/python, seeds: 3, memory: 4000, warmu
     assert [h.devices for h in settings_of(path, {"devices": [2]}, {}).hosts] == [(2,), (2,), (2,)]
 
 
+def test_keys_that_a_command_of_ones_own_makes_idle_are_told(write):
+    text = "bench_dir: b\npypto: {opencode_model: m}\ngenerator: {command: [gen, '%s']}\n"
+
+    (said,) = settings_of(write(text % "{op}"), {}, {}).warnings
+    assert "change nothing, as generator.command has no {model}" in said["en"]
+    assert settings_of(write(text % "{model}"), {}, {}).warnings == ()
+    got = settings_of(write("bench_dir: b\npypto: {repo_root: pypto, opencode_model: m}\n"), {}, {}).generator
+    assert (got.command[-3:], got.model) == (("-m", "{model}", "{prompt}"), "m")
+
+
 def test_what_only_verifies_needs_no_opencode(write):
     assert settings_of(write("bench_dir: b\npypto: {skip_pypto_gen: true}\n"), {}, {}).generator.skip
     assert settings_of(write("bench_dir: b\npypto:\n"), {}, {}).generator.command == ()
