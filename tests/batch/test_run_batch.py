@@ -148,6 +148,7 @@ def test_ctrl_c_ends_what_runs_and_the_same_command_goes_on(made):
     found = made.state()
     assert (found["main_status"], found["main_exit_code"]) == ("未完成", 130)
     assert sum(one["result_status"] is None for one in found["operators"]) == 6
+    assert sorted(one["dev_status"] for one in found["operators"]) == ["已中断"] * 2 + ["未开始"] * 4
     assert not list(made.root.glob("report/level1/*/result.json"))
 
     made.mode("write")

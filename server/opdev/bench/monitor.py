@@ -18,6 +18,8 @@ from opdev.rules.model import Lang
 
 RUNNING, FINISHED, ENDED, PREFLIGHT, INTERRUPTED = "正在进行", "已完成", "未完成", "预检查中", "已中断"
 OVER = frozenset({FINISHED, ENDED, INTERRUPTED})
+STOPPED = frozenset({ENDED, INTERRUPTED})
+"""What had begun then and has no result goes on no more."""
 LONG = 5400
 """Seconds after which a generation is said to be long."""
 _RESULTS = {
@@ -42,7 +44,7 @@ def frame(state: Mapping[str, Any], columns: int, now: float, lang: Lang, rows: 
     """
     operators = [one for one in _list(state.get("operators")) if isinstance(one, dict)]
     main = _text(state.get("main_status"))
-    dead = main == INTERRUPTED
+    dead = main in STOPPED
     limit = state.get("timeout_sec")
     timeout = float(limit) if isinstance(limit, (int, float)) and _is_number(limit) else 0.0
     kinds = [dev_status(one, now, timeout, dead=dead) for one in operators]
@@ -111,7 +113,7 @@ def _head(state: Mapping[str, Any], main: str, kinds: Sequence[str], now: float,
     waiting, skipped = count["not-started"], count["verify-skipped"]
     active = len(kinds) - over - waiting
     second = say(
-        "r-m-totals-dead" if main == INTERRUPTED else "r-m-totals",
+        "r-m-totals-dead" if main in STOPPED else "r-m-totals",
         lang,
         over=over,
         all=len(kinds),

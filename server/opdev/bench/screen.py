@@ -47,6 +47,9 @@ class Screen:
             found = os.get_terminal_size(self._out.fileno())
         except (OSError, ValueError):
             return _PLAIN, 24
+        if not found.columns:
+            # A terminal that nobody gave a size.
+            return _PLAIN, 24
         return max(found.columns, 20), max(found.lines, 4)
 
     def draw(self, lines: Sequence[str], rows: int) -> None:

@@ -180,9 +180,9 @@ class Board:
         """The state as it is now."""
         moment = time.time()
         with self._lock:
-            operators = []
+            operators, dead = [], self._main["main_status"] in monitor.STOPPED
             for one in self._operators.values():
-                word = monitor.status_word(monitor.dev_status(one, moment, self._timeout), "zh")
+                word = monitor.status_word(monitor.dev_status(one, moment, self._timeout, dead=dead), "zh")
                 shown = {key: value for key, value in one.items() if key != "began"}
                 operators.append(
                     {**shown, "phases": {k: dict(v) for k, v in one["phases"].items()}, "dev_status": word}

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from opdev.bench.model import BenchError
-from opdev.bench.monitor import INTERRUPTED, PREFLIGHT, RUNNING, dev_status, status_word
+from opdev.bench.monitor import INTERRUPTED, PREFLIGHT, RUNNING, STOPPED, dev_status, status_word
 from opdev.bench.records import LARGEST, text_of
 from opdev.bench.texts import both
 from opdev.keeping.keeper import stat_of
@@ -63,7 +63,7 @@ def told(state: Mapping[str, Any], now: float) -> dict[str, Any]:
     """The same for programs: every operator's ``dev_status`` as it is now."""
     limit = state.get("timeout_sec")
     timeout = float(limit) if isinstance(limit, (int, float)) and abs(limit) < LARGEST else 0.0
-    dead = state.get("main_status") == INTERRUPTED
+    dead = state.get("main_status") in STOPPED
     operators = [
         {**one, "dev_status": status_word(dev_status(one, now, timeout, dead=dead), "zh")}
         for one in _operators(state)
