@@ -107,7 +107,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "c-probe-stopped": ("{where}：探测被停止", "{where}: was stopped while it was run for its shapes"),
     "c-probe-ended": ("{where}：运行到 {step} 时进程结束（{how}），形状没有探测全", "{where}: its process ended at {step} ({how}), so not all shapes are known"),
     "c-probe-start": ("启动不了 {python}，没有探测形状：{why}", "{python} does not start, so no shapes are known: {why}"),
-    "c-outputs-skipped": ("输出的形状没有探测：要用 {elements} 个元素计算，多于 {most}", "the shapes of outputs are not known: {elements} elements would have to be computed with, more than {most}"),
+    "c-outputs-skipped": ("{where}：输出的形状没有探测：不用真实数据算不出（{why}），而元素有 {elements} 个，多于 {most}", "{where}: the shapes of outputs are not known: they do not follow without numbers ({why}), and there would be {elements} elements, more than {most}"),
     "c-other-inputs": ("有的输入不是张量：{what}", "some inputs are no tensors: {what}"),
     "c-other-outputs": ("有的输出不是张量：{what}", "some outputs are no tensors: {what}"),
     # The command.

@@ -127,13 +127,19 @@ def _read(
             if record["other"]:
                 found.warnings.append(both(f"c-other-{kind}", what=", ".join(record["other"])))
         elif kind == "skipped":
-            found.warnings.append(both("c-outputs-skipped", elements=record["elements"], most=MOST))
+            where = _where(path, record)
+            values = {"elements": record["elements"], "most": MOST, "why": record["why"]}
+            found.warnings.append(both("c-outputs-skipped", where=where, **values))
         elif kind == "problem":
-            where = f"{path}:{record['line']}" if record["line"] else path
+            where = _where(path, record)
             found.warnings.append(both("c-probe-failed", where=where, step=record["step"], why=record["why"]))
     if not any(record.get("kind") == "end" for record in records):
         found.warnings.append(_cut_off(done, errors, path, python, step, seconds))
     return found
+
+
+def _where(path: str, record: Mapping[str, Any]) -> str:
+    return f"{path}:{record['line']}" if record["line"] else path
 
 
 def _cut_off(done: Outcome, errors: bytes, path: str, python: str, step: str, seconds: float) -> Text:

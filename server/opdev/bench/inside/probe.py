@@ -19,6 +19,10 @@ from typing import Any
 _SHORT, _LONG = 300, 4000
 
 
+class _TooManyError(Exception):
+    """A model has to be computed with so many elements; its cause is why it has to be."""
+
+
 class Probe:
     """One case, asked step by step; what fails is told and the rest goes on without it."""
 
@@ -60,9 +64,11 @@ class Probe:
         init = self._either(lambda: self._called("get_init_inputs"))
         self.tell("init", text=_text(init))
         self._step("forward")
-        output, skipped = self._output(inputs)
-        if skipped:
-            self.tell("skipped", elements=skipped)
+        try:
+            output = self._output(inputs)
+        except _TooManyError as error:
+            why = error.__cause__
+            self.tell("skipped", elements=error.args[0], why=_why(why or error), line=self._line(why or error))
             return
         found, other = self._described(output if isinstance(output, (list, tuple, dict)) else [output], "y")
         self.tell("outputs", tensors=found, other=other)
@@ -102,36 +108,32 @@ class Probe:
         self.torch.manual_seed(42)
         return self.module.Model(*(init if isinstance(init, (list, tuple)) else [init]))
 
-    def _output(self, inputs: list[Any]) -> tuple[Any, int]:
-        """(the outputs, 0), or (None, how many elements there would have been to compute with)."""
+    def _output(self, inputs: list[Any]) -> Any:
+        """What the model gives; _TooManyError where it needs elements and there are too many."""
         torch = self.torch
         small = self._moved(inputs)
         elements = sum(t.numel() for _, t in self._tensors(small, "x"))
+        parameters, why = 0, None
         with torch.no_grad():
-            try:
-                with torch.device("meta"):
-                    model = self._model()
-                    elements += _parameters(model)
-                    return model(*small), 0
-            except Exception:  # noqa: BLE001, S110 - the next way says why, if that fails, too
-                pass
-            if elements > self.most:
-                return None, elements
-            model = self._model()
-            elements += _parameters(model)
-            try:
-                return self._without_elements(model, small), 0
-            except Exception:  # noqa: BLE001, S110 - as above
-                pass
-            if elements > self.most:
-                return None, elements
-            return self._model()(*self._inputs()), 0
+            for make in (self._model_without_elements, self._model_made_with_elements):
+                try:
+                    model = make()
+                    parameters = max(parameters, sum(one.numel() for one in [*model.parameters(), *model.buffers()]))
+                    with torch.device("meta"):
+                        return model(*small)
+                except Exception as error:  # noqa: BLE001 - the next way says why, if that fails, too
+                    why = error
+            if elements + parameters > self.most:
+                raise _TooManyError(elements + parameters) from why
+            return self._model()(*self._inputs())
 
-    def _without_elements(self, model: Any, inputs: list[Any]) -> Any:
-        """A model whose making needs numbers, and whose work does not."""
-        model = model.to("meta")
+    def _model_without_elements(self) -> Any:
         with self.torch.device("meta"):
-            return model(*inputs)
+            return self._model()
+
+    def _model_made_with_elements(self) -> Any:
+        """For a model whose making needs numbers, and whose work does not."""
+        return self._model().to("meta")
 
     def _moved(self, value: Any) -> Any:
         if isinstance(value, self.torch.Tensor):
@@ -167,10 +169,6 @@ class Probe:
             frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.path
         ]
         return lines[-1] if lines else (error.lineno or 0 if isinstance(error, SyntaxError) else 0)
-
-
-def _parameters(model: Any) -> int:
-    return sum(one.numel() for one in [*model.parameters(), *model.buffers()])
 
 
 def _why(error: BaseException) -> str:
