@@ -339,3 +339,20 @@ def test_a_terminal_sees_the_monitor_and_keeps_the_end(made):
     assert child.wait(60) == 130, seen.decode()
     assert seen.index(b"\x1b[?1049h") < seen.index(b"1_op1") < seen.index(b"\x1b[?1049l")
     assert b"stopped: 0 of 1" in seen.partition(b"\x1b[?1049l")[2]
+
+
+def test_a_python_with_another_pypto_is_found_out_before_any_case(made, tmp_path):
+    for name, version in (("torch", "2.5.1"), ("pypto", "0.1.0"), ("numpy", "1.26.4"), ("sympy", "1.13.0")):
+        (tmp_path / "site" / name).mkdir(parents=True)
+        (tmp_path / "site" / f"{name}-{version}.dist-info").mkdir()
+        meta = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        (tmp_path / "site" / f"{name}-{version}.dist-info" / "METADATA").write_text(meta, encoding="utf-8")
+    made.config["verifier"] = {"backend": "sim", "python": sys.executable}
+    child = made.start(env={**os.environ, "PYTHONPATH": str(tmp_path / "site")})
+
+    _, err = child.communicate(timeout=60)
+
+    assert child.returncode == 2
+    assert "pypto 0.1.0 (== 0.2.0)" in err
+    assert "torch" not in err.partition("pypto 0.1.0")[2]
+    assert made.started() == []

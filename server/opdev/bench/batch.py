@@ -112,7 +112,12 @@ class _Batch:
         names = sorted(set(backends.values()))
         chosen = replace(self.settings, verifier=replace(self.settings.verifier, backend=names[0]))
         summary.write_meta(chosen, f"{self.settings.root}/report")
-        self.board.main(main_status=state.RUNNING, backend=names[0], slots=[slot.label for slot in backends])
+        self.board.main(
+            main_status=state.RUNNING,
+            backend=names[0],
+            slots=[slot.label for slot in backends],
+            versions={one.slot.label: dict(one.versions) for one in good},
+        )
         python = slots.python_of(self.settings, next(iter(backends)))
         work = Casework(chosen, self.cases, python, self.board, f"bench-{self.id}", Pool(list(backends)), self.guard)
         self._keep_finished(work)

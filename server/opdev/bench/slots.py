@@ -1,6 +1,7 @@
 """Devices of hosts: which there are, which of them work, who has one.
 
-A device that cannot do the smallest piece of work is found out before any case is lost on it.
+A device that cannot do the smallest piece of work is found out before any case is lost on it.  What is asked of an NPU
+has not been run on one.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def ascend():
         if device >= torch.npu.device_count():
             return "device %d of %d" % (device, torch.npu.device_count())
         torch.npu.set_device(device)
+        found["versions"]["arch"] = str(torch.npu.get_device_name(device))
         data = torch.randn(32, 128, dtype=torch.float32)
         made = torch.softmax(data.npu(), dim=-1).cpu()
         torch.testing.assert_close(made, torch.softmax(data, dim=-1), rtol=1e-3, atol=1e-3)
