@@ -93,7 +93,7 @@ def test_a_file_of_the_field_means_what_it_means_there(write, tmp_path):
     assert got.generator == GeneratorSettings(
         command=(
             "opencode", "run", "--dangerously-skip-permissions", "--agent", "{agent}", "--format", "default",
-            "--title", "pypto-bench:pypto:{op}:{case}", "{prompt}",
+            "--title", "pypto-bench:pypto:{op}:device{device}", "{prompt}",
         ),
         repo_root=str(tmp_path / "pypto"),
     )  # fmt: skip

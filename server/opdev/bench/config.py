@@ -20,7 +20,7 @@ from opdev.bench.values import Item, of_node, of_plain, placeholders, unknown, v
 from opdev.bench.yamlfile import Yaml
 from opdev.rules.model import Text
 
-_TITLE = "pypto-bench:pypto:{op}:{case}"
+_TITLE = "pypto-bench:pypto:{op}:device{device}"
 
 
 def settings_of(path: str, given: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
