@@ -215,6 +215,15 @@ def test_the_record_of_another_case_proves_nothing(root):
     assert summary.build(str(root))["totals"]["success"] == 1
 
 
+def test_a_link_to_another_batch_shows_nothing_of_it(root, tmp_path):
+    finished(root)
+    other = tmp_path / "other/batch"
+    finished(other, "level1/20_LeakyReLU", op="LeakyReLU")
+    (root / "report/level1/20_LeakyReLU").symlink_to(other / "report/level1/20_LeakyReLU")
+
+    assert only(root)["key"] == "level1/19_ReLU"
+
+
 def test_a_record_taken_away_is_missed(root):
     finished(root)
     finished(root, "level1/20_LeakyReLU", op="LeakyReLU", generated=Generated("timeout"))
