@@ -58,6 +58,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "r-p-no-sources": ("{path} 的证据里没有源文件，不知道验证的是什么", "the evidence in {path} names no sources: what was verified is not known"),
     "r-p-overall": ("{path} 写的是 {claimed}，按各阶段的状态应是 {derived}", "{path} says {claimed}, its stages come to {derived}"),
     "r-p-misplaced": ("{path} 是另一个用例的结果（{name}：{found}）", "{path} is the result of another case ({name}: {found})"),
+    "r-p-link": ("{path} 是链接，不读取：那是别处的结果", "{path} is a link and is not followed: that is a result of somewhere else"),
     "r-p-record-gone": ("{path} 不见了：运行状态里这个用例已经结束（{status}）", "{path} is gone: the batch's state says this case ended ({status})"),
     "r-p-verification-changed": ("{path} 在记录结果之后被改过（SHA-256 不符）", "{path} was changed after the result was recorded (its SHA-256 is another)"),
     "r-p-source-changed": ("{path} 在验证之后改过：结果说的不是这份代码", "{path} was changed after it was verified: the result is not about this code"),

@@ -65,7 +65,10 @@ def gathered(root: str, *, deep: bool = False) -> list[Judged]:
     out = []
     for key in sorted(known, key=order):
         folder = known[key]
-        if os.path.lexists(f"{folder}/{records.NAME}"):
+        if os.path.islink(folder) or os.path.islink(os.path.dirname(folder)):
+            # It would show what another batch has proven.
+            out.append(_without(folder, key, expected.get(key), Problem(key, folder, "link")))
+        elif os.path.lexists(f"{folder}/{records.NAME}"):
             out.append(judge(folder, key, deep=deep))
         else:
             out.append(_without(folder, key, expected.get(key)))
@@ -131,8 +134,7 @@ def _folders(path: str) -> Iterator[str]:
         found = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError:
         return
-    # A link would show what another batch has proven.
-    yield from (e.name for e in found if e.is_dir(follow_symlinks=False) and not e.name.startswith("."))
+    yield from (entry.name for entry in found if entry.is_dir() and not entry.name.startswith("."))
 
 
 def _expected(root: str, report: str) -> dict[str, Mapping[str, Any]]:
@@ -157,14 +159,15 @@ def _expected(root: str, report: str) -> dict[str, Mapping[str, Any]]:
     return {}
 
 
-def _without(folder: str, key: str, state: Mapping[str, Any] | None) -> Judged:
-    """A case that has no record: not at its end yet, or its record is gone."""
+def _without(folder: str, key: str, state: Mapping[str, Any] | None, problem: Problem | None = None) -> Judged:
+    """A case that has no record of its own: it is not at its end yet, or its record is gone."""
     level, _, name = key.partition("/")
     record: dict[str, Any] = {**dict.fromkeys(records.FIELDS), "level": level, "case_id": name}
     record["op_name"] = state.get("op_name") if state and isinstance(state.get("op_name"), str) else None
-    problems: tuple[Problem, ...] = ()
-    if state is not None and isinstance(ended := state.get("result_status"), str) and ended not in ("", "pending"):
-        problems = (Problem(key, f"{folder}/{records.NAME}", "record-gone", {"status": ended}),)
+    ended = state.get("result_status") if state is not None else None
+    if problem is None and isinstance(ended, str) and ended not in ("", "pending"):
+        problem = Problem(key, f"{folder}/{records.NAME}", "record-gone", {"status": ended})
+    problems = (problem,) if problem is not None else ()
     return Judged(key, folder, record, "unproven" if problems else "pending", "pending", None, problems)
 
 
