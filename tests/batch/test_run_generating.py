@@ -44,6 +44,8 @@ def test_what_is_complete_is_a_success_with_its_files(made):
     ("mode", "status", "said"),
     [
         ("partly", "artifact_missing", "op1_pypto_impl.py"),
+        ("partly+bad", "artifact_missing", "exit 3"),
+        ("partly", "artifact_missing", "The log ends: 生成 op1"),
         ("write+bad", "subprocess_error", "exit 3"),
         ("failed", "blocked", "stage 7 is failed"),
         ("second", "blocked", "stage 7 is in_progress"),

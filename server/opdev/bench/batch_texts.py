@@ -11,6 +11,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "the files are complete and the workflow is done, so nothing was generated again (--force does)",
     ),
     "b-missing": ("{folder} 里缺 {files}", "{files} missing in {folder}"),
+    "b-missing-after": (
+        "生成命令结束了（{how}），{folder} 里缺 {files}。日志末尾：{log}",
+        "the generator ended ({how}), {files} missing in {folder}. The log ends: {log}",
+    ),
     "b-unwritten": (
         "要求重新生成，但 {folder} 里的文件一个也没有重写：结果还是旧的",
         "it was to be generated again, but no file in {folder} was written: the result is the old one",

@@ -108,12 +108,13 @@ class _Attempts:
             tail = f"{tail} ({log.path}: {log.failed})"
         if done.timed_out:
             return self._ended("timeout", both("b-timeout", seconds=f"{self.settings.timeout:g}", log=tail), now)
+        how = f"signal {done.signal}" if done.signal is not None else f"exit {done.exit}"
         if now.missing:
-            return self._ended("artifact_missing", _missing(now, self.folder), now)
+            values = {"files": ", ".join(now.missing), "folder": self.folder, "how": how, "log": tail}
+            return self._ended("artifact_missing", both("b-missing-after", **values), now)
         if self.settings.force and self.before.stamps and now.stamps == self.before.stamps:
             return self._ended("artifact_missing", both("b-unwritten", folder=self.folder), now)
         if not done.good:
-            how = f"signal {done.signal}" if done.signal is not None else f"exit {done.exit}"
             return self._ended("subprocess_error", both("b-ended-badly", how=how, log=tail), now)
         if there.progress in ("failed", "damaged") or (self.settings.need_stages and there.progress != "complete"):
             return self._ended("blocked", _stage(there), now)
