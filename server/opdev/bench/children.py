@@ -10,12 +10,13 @@ import json
 import os
 import re
 import secrets
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from opdev.bench import placing
+from opdev.bench import memory, placing
 from opdev.bench.evidence import Problem, Stage
 from opdev.bench.model import Slot
 from opdev.bench.texts import both
@@ -46,6 +47,8 @@ _TAIL_LINES = 4
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\x1b\[[0-9;]*m")
 _PROBLEMS = frozenset({"environment", "raised", "unsupported", "memory", "state", "artifact", "unstable"})
 GRACE = 2.0
+_EVERY = 0.25
+"""Seconds between two looks at the memory in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +112,38 @@ def spawn(name: Name, spec: Mapping[str, Any], place: Place, folder: str, log: s
         "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0",
         "PYTHONSTARTUP": "", "TMPDIR": f"{folder}/scratch",
     }  # fmt: skip
+    token = f"verify-{secrets.token_hex(16)}"
     command = placing.command(
         place.slot, [place.python, "-c", _BOOT, *words, path], f"{folder}/scratch", env,
-        token=secrets.token_hex(16), timeout=place.timeout, grace=GRACE,
+        token=f"{token}-{name}", timeout=place.timeout, grace=GRACE,
     )  # fmt: skip
     output = _Log(log)
+    watch = _Watch(token, place)
     try:
-        ended = execute(command, output.add, place.stop)
+        ended = execute(command, output.add, watch.stop, watch.look)
     finally:
         output.close()
-    return _ran(name, ended, f"{folder}/out/{_DONE}", nonce, place, log)
+        watch.stop.close()
+    return _ran(name, ended, f"{folder}/out/{_DONE}", nonce, place, log, full=watch.full)
+
+
+class _Watch:
+    """Ends one stage, and only that, when it shall stop or all its processes together hold too much memory."""
+
+    def __init__(self, token: str, place: Place) -> None:
+        self.token, self.place, self.stop, self.full = token, place, Stop(), False
+        self.next = 0.0
+
+    def look(self) -> None:
+        if self.place.stop.asked > self.stop.asked:
+            self.stop.ask(self.place.stop.reason)
+        now = time.monotonic()
+        if self.stop.asked or self.place.slot.host.prefix or now < self.next:
+            return
+        self.next = now + _EVERY
+        if memory.resident(self.token).get(self.token, 0) > self.place.memory * 1_000_000:
+            self.full = True
+            self.stop.ask(memory.REASON)
 
 
 def _cache() -> str:
@@ -127,13 +152,15 @@ def _cache() -> str:
     return str(cache_folder().absolute() / "pypto-sim")
 
 
-def _ran(name: Name, ended: Outcome, path: str, nonce: str, place: Place, log: str) -> Ran:
+def _ran(name: Name, ended: Outcome, path: str, nonce: str, place: Place, log: str, *, full: bool) -> Ran:
     result, forged = _result(path, nonce, name)
     complete = bool(result) and ended.exit == 0
     problem: Problem | None = None
     message: Text = {}
     if placing.not_started(place.slot, ended.exit, ended.failed):
         problem, message = "start", both("v-s-start", python=place.python, why=ended.failed or tail(log))
+    elif full and not place.stop.asked:
+        problem, message = "memory", both("v-s-memory", memory=place.memory, error=memory.REASON)
     elif ended.stopped:
         problem, message = "stopped", both("v-s-stopped")
     elif ended.timed_out:

@@ -162,6 +162,11 @@ class Origins:
 class Watching(TorchDispatchMode):  # type: ignore[misc]
     """Every operation that computes."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # True, as Torch has it, imports its compiler for a forward that compiles nothing: seconds.
+        return False
+
     def __init__(self, origins: Origins) -> None:
         super().__init__()
         self.origins = origins
@@ -170,7 +175,11 @@ class Watching(TorchDispatchMode):  # type: ignore[misc]
         del types
         out = func(*args, **(kwargs or {}))
         if not self.origins.off:
-            self.origins.seen(func, args, kwargs or {}, out)
+            self.origins.off += 1
+            try:
+                self.origins.seen(func, args, kwargs or {}, out)
+            finally:
+                self.origins.off -= 1
         return out
 
 

@@ -20,6 +20,9 @@ from .stages import ProblemError, guarded
 from .storing import Kept, all_described, flat
 
 _load, _no_grad = torch.load, torch.no_grad
+_HELD = (staticmethod, classmethod, property)
+# Torch itself replaces it when its compiler is first imported.
+_CHANGING = frozenset((("torch", "manual_seed"),))
 _WATCHED = (
     "builtins", "torch", "torch.Tensor", "torch.nn", "torch.nn.Module", "torch.nn.functional", "torch.testing", "torch.cuda", "torch.utils._python_dispatch",
     "torch.overrides", "numpy", "numpy.testing", "json", "os", "hashlib", "pypto", "pypto.frontend", "pypto.frontend.parser.entry",
@@ -35,7 +38,15 @@ class _Log(list[dict[str, Any]]):
 def candidate(spec: dict[str, Any]) -> dict[str, Any]:
     """One forward for each seed; what it gave, and which kernels it started."""
     launches = Launches(spec["folder"])
-    lacking = _simulated(spec, launches) if spec["backend"] == "sim" else _on_device(spec, launches)
+    known = simulated(spec, launches) if spec["backend"] == "sim" else _on_device(spec, launches)
+    return tried(spec, launches, known)
+
+
+def tried(spec: dict[str, Any], launches: Launches, known: list[str]) -> dict[str, Any]:
+    """The same where everything is in place; ``known`` are pypto's names."""
+    lacking = (
+        list(importlib.import_module("opdev_pypto_inside.lacking").lacking(spec["sources"], known)) if known else []
+    )
     fed = [
         _load(f"{spec['fed']}/seed{at}.pt", map_location="cpu", weights_only=False) for at in range(len(spec["seeds"]))
     ]
@@ -128,8 +139,8 @@ def _fill(model: Any, state: list[tuple[str, Any]]) -> None:
     model.load_state_dict(wanted, strict=True)
 
 
-def _simulated(spec: dict[str, Any], launches: Launches) -> list[dict[str, Any]]:
-    """The simulation in place; what this pypto lacks of what the sources use."""
+def simulated(spec: dict[str, Any], launches: Launches) -> list[str]:
+    """The simulation in place; the names that this pypto has."""
     wheel = importlib.import_module("opdev_pypto_inside.wheel")
     try:
         wheel.installed(spec)
@@ -146,11 +157,10 @@ def _simulated(spec: dict[str, Any], launches: Launches) -> list[dict[str, Any]]
     patches.apply(launches)
     _heard(launches)
     prepared(spec)
-    lacking = importlib.import_module("opdev_pypto_inside.lacking").lacking
-    return list(lacking(spec["sources"], patches.known))
+    return list(patches.known)
 
 
-def _on_device(spec: dict[str, Any], launches: Launches) -> list[dict[str, Any]]:
+def _on_device(spec: dict[str, Any], launches: Launches) -> list[str]:
     """The wrapper's call is told of, nothing else is touched.  Not run on hardware so far."""
     prepared(spec)
     try:
@@ -192,7 +202,7 @@ def _names() -> Iterator[tuple[tuple[str, str], Any]]:
     for path in _WATCHED:
         owner = _owner(path)
         for key, value in list(vars(owner).items()) if owner is not None else ():
-            if callable(value) or isinstance(value, (staticmethod, classmethod, property)):
+            if (path, key) not in _CHANGING and (callable(value) or isinstance(value, _HELD)):
                 yield (path, key), value
     for name, module in list(sys.modules.items()):
         if name.startswith(("opdev_bench_inside", "opdev_pypto_inside")):
