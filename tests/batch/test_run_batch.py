@@ -307,6 +307,21 @@ def test_a_case_that_takes_too_much_memory_is_ended_alone(made):
     assert made.nothing_left()
 
 
+def test_what_cannot_be_copied_is_told_and_the_work_is_kept(made):
+    made.mode("gate+write")
+    made.config["cases"] = "level1=1"
+    child = made.start()
+    until((made.notes / "at-op1").exists)
+    # A file where the copies would be.
+    (made.root / "report/level1/1_op1/artifacts.new").write_text("in the way\n", encoding="utf-8")
+    (made.notes / "go-op1").touch()
+    out, _ = child.communicate(timeout=60)
+
+    events = [json.loads(line) for line in out.splitlines()]
+    assert "1_op1/artifacts" in of(events, "trouble")[0]["why"]
+    assert made.result(1)["pypto_status"] == "success"
+
+
 def test_plain_lines_where_there_is_no_terminal(made):
     made.config["cases"] = "level1=1"
     done = subprocess.run(made.words(), capture_output=True, text=True, timeout=60, check=False)

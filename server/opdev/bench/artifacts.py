@@ -112,18 +112,22 @@ def copied(folder: str, report: str) -> tuple[list[str], int]:
     """
     target = f"{report}/{FOLDER}"
     fresh = f"{target}.new"
-    shutil.rmtree(fresh, ignore_errors=True)
-    os.makedirs(fresh)
     names: list[str] = []
     left_out = total = 0
-    for there, entry in _walked(folder):
-        if not stat.S_ISREG(entry.st_mode) or len(names) >= _MOST_FILES or total + entry.st_size > _MOST_BYTES:
-            left_out += 1
-            continue
-        os.makedirs(os.path.dirname(f"{fresh}/{there}"), exist_ok=True)
-        shutil.copyfile(f"{folder}/{there}", f"{fresh}/{there}", follow_symlinks=False)
-        names.append(f"{FOLDER}/{there}")
-        total += entry.st_size
-    shutil.rmtree(target, ignore_errors=True)
-    os.rename(fresh, target)
+    shutil.rmtree(fresh, ignore_errors=True)
+    try:
+        os.makedirs(fresh)
+        for there, entry in _walked(folder):
+            if not stat.S_ISREG(entry.st_mode) or len(names) >= _MOST_FILES or total + entry.st_size > _MOST_BYTES:
+                left_out += 1
+                continue
+            os.makedirs(os.path.dirname(f"{fresh}/{there}"), exist_ok=True)
+            shutil.copyfile(f"{folder}/{there}", f"{fresh}/{there}", follow_symlinks=False)
+            names.append(f"{FOLDER}/{there}")
+            total += entry.st_size
+        shutil.rmtree(target, ignore_errors=True)
+        os.rename(fresh, target)
+    except OSError:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
     return names, left_out

@@ -148,7 +148,14 @@ class _Batch:
         if not good:
             raise BenchError("b-no-slot", **messages)
         for one in good:
-            self.tell({"event": "slot", "slot": one.slot.label, "backend": one.backend, "versions": dict(one.versions)})
+            self.tell(
+                {
+                    "event": "slot",
+                    "slot": one.slot.label,
+                    "backend": "none" if self.settings.verifier.skip else one.backend,
+                    "versions": dict(one.versions),
+                }
+            )
         return good
 
     def _keep_finished(self, work: Casework) -> None:

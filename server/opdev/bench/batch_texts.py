@@ -98,6 +98,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "b-e-slot": ("设备 {slot}：{backend}（{versions}）", "device {slot}: {backend} ({versions})"),
     "b-e-slot-out": ("设备 {slot} 不用：{why}", "device {slot} is left out: {why}"),
     "b-e-ascend": ("NPU", "NPU"),
+    "b-e-none": ("不验证", "nothing is verified"),
     "b-e-sim": ("模拟", "simulated"),
     "b-e-phase": ("{case}  {phase}", "{case}  {phase}"),
     "b-e-pending": ("没有开始", "not begun"),

@@ -102,7 +102,7 @@ class Casework:
             made = replace(made, message=both("b-memory", most=self.guard.limit // 1_000_000))
         going.generated = made
         self.board.ended(case, "pypto", made.status, made.seconds)
-        going.copies, _ = artifacts.copied(folder, report)
+        going.copies = self._copied(folder, report)
         inputs = self._inputs(case)
         if not made.good:
             return True, inputs
@@ -124,6 +124,14 @@ class Casework:
         going.verified = found
         self.board.ended(case, "verifier", found.status, found.seconds)
         return True, inputs
+
+    def _copied(self, folder: str, report: str) -> Sequence[str]:
+        """Copies for the report; a full disk costs them, never the work they are copies of."""
+        try:
+            return artifacts.copied(folder, report)[0]
+        except OSError as error:
+            self.board.failed(f"{report}/{artifacts.FOLDER}", error)
+            return ()
 
     def _inputs(self, case: Case) -> dict[str, Any]:
         return resuming.inputs(case, self.folders[case.key], self.settings.verifier, self.backend)

@@ -194,7 +194,7 @@ class Board:
         try:
             self._write()
         except OSError as error:
-            self._failed(path_of(self.root), error)
+            self.failed(path_of(self.root), error)
         else:
             self.trouble = ""
 
@@ -228,9 +228,10 @@ class Board:
         try:
             write_bytes(path, json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
         except OSError as error:
-            self._failed(path, error)
+            self.failed(path, error)
 
-    def _failed(self, path: str, error: OSError) -> None:
+    def failed(self, path: str, error: OSError) -> None:
+        """Something could not be written; it is told once until something can be."""
         why = f"{path}: {error.strerror}"
         if not self.trouble:
             self._tell({"event": "trouble", "why": why})
