@@ -193,8 +193,9 @@ class _Batch:
 
     def _saved(self, outcome: Outcome, inputs: Mapping[str, Any]) -> bool:
         try:
-            finishing.record(outcome)
+            # The record comes last: what has one has all of it.
             resuming.write(inputs, outcome.report)
+            finishing.record(outcome)
         except OSError as error:
             self.tell({"event": "trouble", "why": f"{error.filename2 or outcome.report}: {error.strerror}"})
             return False
