@@ -187,18 +187,52 @@ def test_a_cheat_that_the_text_shows_is_not_run(tmp_path, judged):
     assert not (tmp_path / "ran").exists()
 
 
-def test_functions_replaced_where_no_text_shows_it_are_found_when_it_runs(tmp_path, judged):
+REACHING = {
+    "another function": ("T = __import__('tor' + 'ch')\nsetattr(T, 'all' + 'close', print)\n", "torch.allclose"),
+    "another body": (
+        "T = __import__('tor' + 'ch')\nf = T.__dict__['nor' + 'm']\nsetattr(f, '__co' + 'de__', f.__code__)\n",
+        "object.__setattr__ relu_impl.py:",
+    ),
+    "all objects": ("G = __import__('g' + 'c')\nvars(G)['get_' + 'objects']()\n", "gc.get_objects relu_impl.py:"),
+    "frames": ("S = __import__('sy' + 's')\nvars(S)['_get' + 'frame'](1)\n", "sys._getframe relu_impl.py:"),
+    "an operation of torch": (
+        "L = getattr(torch, 'libra' + 'ry').Library('at' + 'en', 'IMPL')\nL.impl('eq' + 'ual', lambda a, b: True, 'CPU')\n",
+        "aten/equal/CPU",
+    ),
+    "a thread": (
+        "import time\nfrom threading import Thread\nThread(target=time.sleep, args=(60,), daemon=True).start()\n",
+        "left code there that would still run (threads)",
+    ),
+    "a timer": ("import signal\nsignal.signal(signal.SIGALRM, print)\nsignal.setitimer(signal.ITIMER_REAL, 50)\n", "signal 14"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REACHING)
+def test_what_no_text_shows_for_certain_is_found_when_it_runs(tmp_path, judged, kind):
     made = Made(tmp_path)
-    made.swap(
-        "relu_impl.py",
-        "import pypto\n",
-        "import pypto\nT = __import__('tor' + 'ch')\nsetattr(T, 'all' + 'close', print)\n",
+    code, words = REACHING[kind]
+    made.swap("relu_impl.py", "import pypto\n", f"import pypto\n{code}")
+
+    found, document = judged(made)
+
+    assert (found.status, found.category, words in found.message["en"]) == ("failed", "CHEAT_SEMANTIC", True), (
+        found.message
     )
+    assert len(document["stages"]) == 2, "its text alone is suspicious, no more"
 
-    status, category, message = told(judged(made)[0])
 
-    assert (status, category) == ("failed", "CHEAT_SEMANTIC")
-    assert "torch.allclose" in message
+def test_an_output_of_a_kind_of_its_own_is_not_looked_into(tmp_path, judged):
+    made = Made(tmp_path)
+    made.swap("relu_pypto_impl.py", "class ModelNew", (
+        "import torch\n\n\nclass Odd(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+        "        print('looked at', flush=True)\n        return super().__torch_function__(func, types, args, kwargs or {})\n\n\nclass ModelNew"
+    ))  # fmt: skip
+    made.swap("relu_pypto_impl.py", "return relu_wrapper(x)", "return relu_wrapper(x).as_subclass(Odd)")
+
+    found, document = judged(made)
+
+    assert (found.status, found.category) == ("failed", "CORRECTNESS_SHAPE_OR_IO"), found.message
+    assert "Odd" in document["seeds"][0]["outputs"][0]["actual"]["text"]
 
 
 def test_an_exit_of_its_own_is_no_pass_whatever_it_prints_and_leaves(tmp_path, judged):

@@ -21,7 +21,7 @@ from typing import Any
 
 import opdev
 from opdev.bench import cheats, deciding, evidence, isolating, outputs, profiling, sources
-from opdev.bench.children import Place, Ran, spawn
+from opdev.bench.children import Place, Ran, clean, spawn
 from opdev.bench.deciding import Decision
 from opdev.bench.evidence import Computed, Evidence, Gathered, Launch, Seed, Stage
 from opdev.bench.model import Backend, BenchError, CheatReport, Check, Performance, Slot, Verified, VerifierSettings
@@ -200,9 +200,13 @@ class _Verification:
                     "runtime_replaced",
                     "fail",
                     "fatal",
-                    both("v-c-runtime-replaced", names=", ".join(map(str, replaced[:_NAMED]))),
+                    both("v-c-runtime-replaced", names=", ".join(clean(str(one)) for one in replaced[:_NAMED])),
                 )
             )
+        reached = ran.result.get("reached")
+        if isinstance(reached, list) and reached:
+            what = ", ".join(clean(str(one)) for one in reached[:_NAMED])
+            found.append(Check("runtime_caller_reached", "fail", "fatal", both("v-c-runtime-reached", what=what)))
         with open(self.case_file, "rb") as stream:
             changed = [] if stream.read() == self.case else [self.case_file]
         changed += [name for name, digest in self.known.sources.items() if _sha256(f"{self.folder}/{name}") != digest]

@@ -126,12 +126,15 @@ class Launches:
 
     # After the forward
 
-    def origin(self, output: Any) -> dict[str, Any]:
-        """Whose work an output is: ``origin``, and what says so."""
+    def origin(self, output: Any, copy: Any) -> dict[str, Any]:
+        """Whose work an output is: ``origin``, and what says so.  ``copy`` is what is handed over of it."""
         if not _is(output, torch.Tensor):
             return {"origin": None, "why": ""}
         with _disable_current_modes():
-            return self._origin(output)
+            found = self._origin(output)
+            if not _EQUAL(_bytes(output), _bytes(copy)):
+                return {"origin": "foreign", "why": "after"}
+            return found
 
     def _origin(self, output: Any) -> dict[str, Any]:
         origins, where = self.origins, place(output)

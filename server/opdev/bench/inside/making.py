@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from .stages import ProblemError, guarded
-from .storing import Kept, all_described
+from .storing import Kept, all_described, flat
 
 _NEEDED = ("Model", "get_inputs", "get_init_inputs")
 
@@ -91,7 +91,7 @@ def reference(spec: dict[str, Any]) -> dict[str, Any]:
         if _digests(before) != expected["inputs"] or _digests(_state(model.state_dict())) != expected["state"]:
             raise ProblemError("unstable", seed=seed)
         outputs = guarded(_forward(model, given, seed), spec["folder"])
-        found.append({"outputs": kept.all(outputs, "y"), "changed": changed(before, given)})
+        found.append({"outputs": kept.all(list(flat(outputs, "y"))), "changed": changed(before, given)})
     return {"seeds": found}
 
 

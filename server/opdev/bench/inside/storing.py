@@ -11,7 +11,10 @@ import torch
 
 _detach, _cpu, _contiguous, _view = torch.Tensor.detach, torch.Tensor.cpu, torch.Tensor.contiguous, torch.Tensor.view
 _numpy, _reshape = torch.Tensor.numpy, torch.Tensor.reshape
+_clone = torch.Tensor.clone
 _save = np.save
+_TENSORS = (torch.Tensor, torch.nn.Parameter)
+_PLAIN = (int, float, bool, str, bytes, complex, type(None), torch.dtype, torch.device, torch.Size)
 _MOST_BYTES = 4_000_000_000
 _MOST_TEXT = 400
 
@@ -26,6 +29,39 @@ def flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
             yield from flat(value[key], f"{name}[{key!r}]")
     else:
         yield name, value
+
+
+def plain(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The same of what an implementation gives, where nothing but tensors, numbers and texts as they are is looked into.
+
+    A tensor or a list of a kind of its own could run code, or be something else the second time: it stays what it is.
+    """
+    kind = type(value)
+    if kind is list or kind is tuple:
+        for at, one in enumerate(value):
+            yield from plain(one, f"{name}[{at}]")
+    elif kind is dict and all(type(key) in _PLAIN for key in value):
+        for key in sorted(value, key=str):
+            yield from plain(value[key], f"{name}[{key!r}]")
+    elif kind in _TENSORS or kind in _PLAIN:
+        yield name, value
+    else:
+        yield name, Other(kind)
+
+
+class Other:
+    """Something of a kind that is not looked into."""
+
+    def __init__(self, kind: type) -> None:
+        self.name = f"{type.__dict__['__module__'].__get__(kind)}.{type.__dict__['__qualname__'].__get__(kind)}"
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+def copied(value: Any) -> Any:
+    """A tensor's values as they are now, in memory of its own."""
+    return _clone(_detach(value)) if type(value) in _TENSORS else value
 
 
 def raw(tensor: Any) -> Any:
@@ -57,8 +93,8 @@ class Kept:
     def __init__(self, folder: str) -> None:
         self.folder, self._bytes, self._count = folder, 0, 0
 
-    def all(self, value: Any, name: str) -> list[dict[str, Any]]:
-        return [{**described(key, one), **self._file(one)} for key, one in flat(value, name)]
+    def all(self, values: list[tuple[str, Any]]) -> list[dict[str, Any]]:
+        return [{**described(key, one), **self._file(one)} for key, one in values]
 
     def _file(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, torch.Tensor) or not value.numel():

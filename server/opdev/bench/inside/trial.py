@@ -14,17 +14,18 @@ from typing import Any
 
 import torch
 
+from .guarding import Guard, hidden, overridden
 from .launches import Launches
 from .making import changed, loaded, prepared, seeded
 from .stages import ProblemError, guarded
-from .storing import Kept, all_described, flat
+from .storing import Kept, all_described, copied, plain
 
 _load, _no_grad = torch.load, torch.no_grad
 _HELD = (staticmethod, classmethod, property)
 # Torch itself replaces it when its compiler is first imported.
 _CHANGING = frozenset((("torch", "manual_seed"),))
 _WATCHED = (
-    "builtins", "torch", "torch.Tensor", "torch.nn", "torch.nn.Module", "torch.nn.functional", "torch.testing", "torch.cuda", "torch.utils._python_dispatch",
+    "builtins", "sys", "gc", "signal", "threading", "torch", "torch.Tensor", "torch.nn", "torch.nn.Module", "torch.nn.functional", "torch.testing", "torch.cuda", "torch.utils._python_dispatch",
     "torch.overrides", "numpy", "numpy.testing", "json", "os", "hashlib", "pypto", "pypto.frontend", "pypto.frontend.parser.entry",
     "pypto.frontend.parser.entry.JitCallableWrapper",
 )  # fmt: skip
@@ -53,27 +54,31 @@ def tried(spec: dict[str, Any], launches: Launches, known: list[str]) -> dict[st
     kept = Kept(spec["out"])
     sys.path[:0] = [path for path in spec["paths"] if path not in sys.path]
     os.chdir(spec["folder"])
-    before = dict(_names())
+    guard = Guard(spec["folder"])
+    own = [module for name, module in sys.modules.items() if name.startswith("opdev_")]
+    before, operations = dict(_names(own)), overridden()
+    hidden()
+    guard.install()
     found: list[dict[str, Any]] = []
     try:
         name = spec["file"].rpartition("/")[2].removesuffix(".py")
         module = guarded(lambda: loaded(f"{spec['folder']}/{spec['file']}", name), spec["folder"])
         _needed(module, spec["file"])
         for seed, one in zip(spec["seeds"], fed, strict=True):
-            found.append(_trial(spec, module, seed, one, launches, kept))
+            found.append(_trial(spec, module, seed, one, launches, kept, guard))
     except ProblemError as error:
         problem: dict[str, Any] = {"kind": error.kind, "error": error.error, **error.values}
         lost = [place for place in lacking if f"'{place['name'].partition('.')[2]}'" in error.error]
         if error.kind == "raised" and lost:
             problem["kind"] = "unsupported"
-        return {
-            "seeds": found,
-            "problem": problem,
-            "lacking": lacking,
-            "replaced": _replaced(before),
-            "launched": _told(launches),
-        }
-    return {"seeds": found, "lacking": lacking, "replaced": _replaced(before)}
+        return {"seeds": found, "problem": problem, **_done(guard, own, before, operations)}
+    return {"seeds": found, **_done(guard, own, before, operations)}
+
+
+def _done(guard: Guard, own: list[Any], before: dict[tuple[str, str], Any], operations: set[str]) -> dict[str, Any]:
+    """What was replaced and reached while the implementation ran."""
+    changed = guard.builtins_changed() or [*_replaced(own, before), *sorted(overridden() - operations)]
+    return {"replaced": changed, "reached": list(guard.reached)}
 
 
 def _needed(module: Any, path: str) -> None:
@@ -82,7 +87,7 @@ def _needed(module: Any, path: str) -> None:
 
 
 def _trial(
-    spec: dict[str, Any], module: Any, seed: int, fed: dict[str, Any], launches: Launches, kept: Kept
+    spec: dict[str, Any], module: Any, seed: int, fed: dict[str, Any], launches: Launches, kept: Kept, guard: Guard
 ) -> dict[str, Any]:
     def build() -> Any:
         seeded(seed)
@@ -102,11 +107,15 @@ def _trial(
             return model(*given)
 
     outputs = guarded(forward, spec["folder"])
+    for left in guard.calm():
+        guard.reached[left] = None
     if spec["backend"] == "ascend":
         torch.npu.synchronize()
-    origins = [launches.origin(one) for _, one in flat(outputs, "y")]
-    told = kept.all(outputs, "y")
-    return {"outputs": told, "origins": origins, "changed": changed(before, given), **_told(launches)}
+    # Looked at once: what is judged and what is handed over are the same values.
+    given_back = list(plain(outputs, "y"))
+    frozen = [(name, copied(value)) for name, value in given_back]
+    origins = [launches.origin(value, copy) for (_, value), (_, copy) in zip(given_back, frozen, strict=True)]
+    return {"outputs": kept.all(frozen), "origins": origins, "changed": changed(before, given), **_told(launches)}
 
 
 def _told(launches: Launches) -> dict[str, Any]:
@@ -197,18 +206,23 @@ def _heard(launches: Launches) -> None:
     launches.again = told
 
 
-def _names() -> Iterator[tuple[tuple[str, str], Any]]:
+def _names(own: list[Any]) -> Iterator[tuple[tuple[str, str], Any]]:
     """Every function by the names that verification, Torch and pypto know it by."""
     for path in _WATCHED:
         owner = _owner(path)
         for key, value in list(vars(owner).items()) if owner is not None else ():
             if (path, key) not in _CHANGING and (callable(value) or isinstance(value, _HELD)):
                 yield (path, key), value
-    for name, module in list(sys.modules.items()):
-        if name.startswith(("opdev_bench_inside", "opdev_pypto_inside")):
-            for key, value in list(vars(module).items()):
-                if callable(value):
-                    yield (name, key), value
+    for module in own:
+        for key, value in list(vars(module).items()):
+            if callable(value):
+                yield (module.__name__, key), value
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                yield from (
+                    ((module.__name__, f"{key}.{name}"), one)
+                    for name, one in list(vars(value).items())
+                    if callable(one)
+                )
 
 
 def _owner(path: str) -> Any:
@@ -218,9 +232,9 @@ def _owner(path: str) -> Any:
     return getattr(sys.modules.get(parent), name, None)
 
 
-def _replaced(before: dict[tuple[str, str], Any]) -> list[str]:
+def _replaced(own: list[Any], before: dict[tuple[str, str], Any]) -> list[str]:
     """Functions that are no longer what they were before the implementation was imported."""
-    now: dict[tuple[str, str], Any] = dict(_names())
+    now: dict[tuple[str, str], Any] = dict(_names(own))
     return [
         f"{path.replace('opdev_bench_inside', 'opdev')}.{key}"
         for (path, key), value in before.items()
