@@ -68,6 +68,12 @@ if "stubborn" in modes:
 if "hang" in modes or ("once" in modes and mine == 1) or (here / f"hang-{op}").exists():
     (here / f"in-{op}").write_text(str(os.getpid()))
     time.sleep(300)
+if "alone" in modes:
+    # Whoever finds another one on its device fails.
+    mark = here / f"device-{os.environ['TILE_FWK_DEVICE_ID']}"
+    os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+    time.sleep(0.1)
+    mark.unlink()
 if "gate" in modes:
     (here / f"at-{op}").touch()
     while not (here / f"go-{op}").exists():

@@ -216,9 +216,11 @@ class _Batch:
         made: dict[str, Any] | None = None
         try:
             made = finishing.summed_up(self.settings.root)
-        except (OSError, BenchError) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            self.tell({"event": "trouble", "why": f"{self.settings.root}/report: {why}"})
+        except OSError as error:
+            self.tell({"event": "trouble", "why": f"{self.settings.root}/report: {error.strerror}"})
+        except BenchError:
+            # Stopped before any case had begun: there is nothing to sum up.
+            pass
         except Exception:  # noqa: BLE001 - the records are there, and are summed up again at any time
             self.tell({"event": "fault", "why": traceback.format_exc(limit=-3)})
         known = {one["key"]: one["overall_status"] for one in (made or {}).get("cases", ())}
