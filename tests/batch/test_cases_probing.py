@@ -55,6 +55,7 @@ CASES = {
     "8_Ends": model("os._exit(3)"),
     "9_Memory": model("return x", inputs="[torch.from_numpy(np.ones(1 << 40))]"),
     "10_Broken": "class Model(\n",
+    "11_Slow_without_numbers": model("while x.is_meta: time.sleep(0.01)\n        return x + 1", inputs="[torch.rand(8)]"),
 }  # fmt: skip
 
 
@@ -108,6 +109,7 @@ def test_several_inputs_and_outputs_and_computed_globals(found):
 def test_what_needs_numbers_has_them_where_they_are_few(found):
     assert tensors(found["3"]["outputs"]) == [("y0", [1 << 22, 5], "float32")]
     assert tensors(found["4"]["outputs"]) == [("y0", [1], "float32")]
+    assert tensors(found["11"]["outputs"]) == [("y0", [8], "float32")]
     assert found["5"]["outputs"] is None
     (said,) = warned(found["5"])
     assert said.startswith(f"case.py:{line_of('5_Too_many_numbers', 'return x[')}: the shapes of outputs are not known")

@@ -8,19 +8,41 @@ case prints goes to standard error.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 _SHORT, _LONG = 300, 4000
+_PATIENCE = 8
+"""Seconds for working shapes out without elements."""
 
 
 class _TooManyError(Exception):
     """A model has to be computed with so many elements; its cause is why it has to be."""
+
+
+class _SlowError(Exception):
+    """Without elements it takes too long: recurrent layers are then taken apart, step by step."""
+
+
+@contextlib.contextmanager
+def _patience() -> Iterator[None]:
+    def slow(*_: object) -> None:
+        raise _SlowError(f"more than {_PATIENCE} s without numbers")
+
+    before = signal.signal(signal.SIGALRM, slow)
+    signal.alarm(_PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class Probe:
@@ -113,14 +135,18 @@ class Probe:
         torch = self.torch
         small = self._moved(inputs)
         elements = sum(t.numel() for _, t in self._tensors(small, "x"))
-        parameters, why = 0, None
+        parameters = 0
+        why: Exception | None = None
         with torch.no_grad():
             for make in (self._model_without_elements, self._model_made_with_elements):
                 try:
                     model = make()
                     parameters = max(parameters, sum(one.numel() for one in [*model.parameters(), *model.buffers()]))
-                    with torch.device("meta"):
+                    with torch.device("meta"), _patience():
                         return model(*small)
+                except _SlowError as error:
+                    why = error
+                    break
                 except Exception as error:  # noqa: BLE001 - the next way says why, if that fails, too
                     why = error
             if elements + parameters > self.most:
