@@ -121,6 +121,17 @@ def test_a_handler_that_raises_and_a_branch_that_refuses_hide_nothing(made):
     assert failing(made) == ({}, "pass")
 
 
+def test_to_define_an_operation_inside_a_try_is_not_to_start_a_kernel(made):
+    made.swap("relu_impl.py", "    return out\n", (
+        "    return out\n\n\ntry:\n\n    @torch.library.impl(LIB, 'relu', 'NPU')\n    def relu_npu(x):\n        return relu_wrapper(x)\n"
+        "except Exception as error:\n    print(error)\n"
+    ))  # fmt: skip
+    made.swap("relu_pypto_impl.py", "return relu_wrapper(x)", "return torch.ops.mine.relu_npu(x)")
+    made.swap("relu_pypto_impl.py", "from torch import nn", "import torch\nfrom torch import nn")
+
+    assert failing(made) == ({}, "pass")
+
+
 def test_a_layer_of_torch_in_forward_is_told(made):
     made.write("relu_pypto_impl.py", (
         "import torch\nfrom relu_impl import relu_wrapper\n\n\nclass ModelNew(torch.nn.Module):\n    def __init__(self):\n"

@@ -105,6 +105,35 @@ def test_parameters_and_several_outputs_are_verified(tmp_path, judged, op):
     assert [one["name"] for one in seed["state"]] == (["bias"] if op == "add" else [])
 
 
+WRAPPER = "def relu_wrapper(x):\n    out = torch.empty_like(x)\n    relu_kernel(x, out)\n    return out\n"
+HONEST = {
+    # By way of an operation of its own, as graph mode needs it.
+    "operation": (
+        "    return torch.ops.opdev_tried.relu(x)\n\n\nLIB = torch.library.Library('opdev_tried', 'DEF')\n"
+        "LIB.define('relu(Tensor x) -> Tensor')\n\n\n@torch.library.impl(LIB, 'relu', 'CPU')\ndef relu_operation(x):\n"
+        "    out = torch.empty_like(x)\n    relu_kernel(x, out)\n    return out\n"
+    ),
+    # Views, casts and copies before and after; memory that is no fresh allocation but written all over.
+    "layout": (
+        "    out = torch.zeros(64, 128)[:, :64].contiguous()\n    relu_kernel(x.t().contiguous().t().contiguous(), out)\n"
+        "    return out.double().to(torch.float32).reshape(4096).view(64, 64).clone()\n"
+    ),
+    "prepared": "    out = x * 0.0\n    relu_kernel(x, out)\n    return out\n",
+}
+
+
+@pytest.mark.parametrize("kind", HONEST)
+def test_a_kernels_work_is_its_own_however_it_is_carried(tmp_path, judged, kind):
+    made = Made(tmp_path)
+    made.swap("relu_impl.py", WRAPPER, f"def relu_wrapper(x):\n{HONEST[kind]}")
+
+    found, document = judged(made)
+
+    assert (found.status, found.correctness) == ("passed", True), found.message
+    told = {c["name"] for c in document["cheat"]["checks"] if c["status"] == "fail"}
+    assert told == ({"runtime_torch_compute"} if kind == "prepared" else set())
+
+
 def test_a_tail_that_is_left_out_is_told_by_its_place(tmp_path, judged):
     made = Made(tmp_path)
     made.swap("relu_impl.py", "pypto.loop(2,", "pypto.loop(1,")
@@ -116,7 +145,6 @@ def test_a_tail_that_is_left_out_is_told_by_its_place(tmp_path, judged):
     assert document["seeds"][0]["outputs"][0]["mismatches"][0]["coordinates"] == [32, 0]
 
 
-WRAPPER = "def relu_wrapper(x):\n    out = torch.empty_like(x)\n    relu_kernel(x, out)\n    return out\n"
 HOLLOW = {
     # The kernel runs, and what is handed back is Torch's.
     "beside": ("    relu_kernel(x, torch.empty_like(x))\n    return torch.relu(x)\n", "computed by torch (relu, relu_impl.py:"),

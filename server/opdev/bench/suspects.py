@@ -148,7 +148,7 @@ def torch_compute(sources: Sequence[Source]) -> Iterator[Place]:
     }  # fmt: skip
     for source, function in _on_the_way(sources):
         tensors = _tensor_parameters(source, function)
-        for node in ast.walk(function):
+        for node in (one for statement in function.body for one in ast.walk(statement)):
             if (isinstance(node, ast.Call) and _computes(source, node, layers)) or (
                 isinstance(node, ast.BinOp)
                 and (
@@ -162,6 +162,8 @@ def torch_compute(sources: Sequence[Source]) -> Iterator[Place]:
 def _computes(source: Source, call: ast.Call, layers: set[str]) -> bool:
     name = source.full(call.func)
     last = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name.startswith("torch.ops.") and not name.startswith("torch.ops.aten."):
+        return False
     if name.startswith("torch."):
         return last not in _FREE if last else name.rpartition(".")[2] not in _FREE
     if name.startswith("self.") and name.count(".") == 1:
@@ -205,7 +207,7 @@ def _ways(body: Sequence[ast.stmt], reaching: set[str], *, done: bool) -> Iterat
     """Lines of ``return`` that come before any kernel, in a block or its branches, where the function has one."""
     for statement in body:
         if isinstance(statement, ast.If):
-            sides = (statement.body, statement.orelse)
+            sides: tuple[list[ast.stmt], list[ast.stmt]] = (statement.body, statement.orelse)
             has = [_calls(side, reaching) for side in sides]
             for side in sides:
                 yield from _ways(side, reaching, done=done or _calls([ast.Expr(statement.test)], reaching))
@@ -218,9 +220,9 @@ def _ways(body: Sequence[ast.stmt], reaching: set[str], *, done: bool) -> Iterat
             if statement.value is not None and not done and not _calls([statement], reaching):
                 yield statement.lineno
             elif isinstance(statement.value, ast.IfExp) and not done:
-                for side in (statement.value.body, statement.value.orelse):
-                    if not _calls([ast.Expr(side)], reaching):
-                        yield side.lineno
+                for value in (statement.value.body, statement.value.orelse):
+                    if not _calls([value], reaching):
+                        yield value.lineno
         elif isinstance(statement, (ast.With, ast.For, ast.While, ast.Try)):
             yield from _ways(statement.body, reaching, done=done)
             done = done or _calls(statement.body, reaching)
@@ -282,8 +284,21 @@ def _functions(sources: Sequence[Source]) -> Iterator[tuple[Source, _Function]]:
                 yield source, node
 
 
+def _names(function: _Function) -> Iterator[str]:
+    """What a function is called by: its name, and that of an operation of Torch that it is registered as."""
+    yield function.name
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call):
+            for one in decorator.args[:2]:
+                if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                    yield one.value.rpartition("::")[2]
+
+
 def _called(node: ast.AST) -> Iterator[str]:
-    for one in ast.walk(node):
+    """Names that are called; to define a function within is not to call it."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
         if isinstance(one, ast.Call):
             target: ast.AST = one.func
             while isinstance(target, (ast.Subscript, ast.Call)):
@@ -291,16 +306,22 @@ def _called(node: ast.AST) -> Iterator[str]:
             yield (
                 target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
             )
+        waiting += [
+            child
+            for child in ast.iter_child_nodes(one)
+            if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
+        ]
 
 
 def _calls(body: Sequence[ast.AST], names: set[str]) -> bool:
-    return any(name in names for node in body for name in _called(node))
+    executed = [node for node in body if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return any(name in names for node in executed for name in _called(node))
 
 
 def _reaching(sources: Sequence[Source]) -> set[str]:
     """Names of kernels and of functions that call one, however far down."""
     functions = list(_functions(sources))
-    found = {function.name for source, function in functions if is_kernel(source, function)}
+    found = {name for source, function in functions if is_kernel(source, function) for name in _names(function)}
     for source in sources:
         for node in _nodes(source):
             # `kernel = pypto.frontend.jit(f)`
@@ -312,7 +333,8 @@ def _reaching(sources: Sequence[Source]) -> set[str]:
                 found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     grown = True
     while grown:
-        more = {f.name for _, f in functions if f.name not in found and _calls(f.body, found)} - {"__init__"}
+        some = [f for _, f in functions if f.name not in found and _calls(f.body, found)]
+        more = {name for function in some for name in _names(function)} - found - {"__init__"}
         found |= more
         grown = bool(more)
     return found
@@ -323,7 +345,8 @@ def _on_the_way(sources: Sequence[Source]) -> Iterator[tuple[Source, _Function]]
     functions = [(source, function) for source, function in _functions(sources) if not is_kernel(source, function)]
     named: dict[str, list[tuple[Source, _Function]]] = {}
     for source, function in functions:
-        named.setdefault(function.name, []).append((source, function))
+        for name in _names(function):
+            named.setdefault(name, []).append((source, function))
     waiting = list(named.get("forward", ()))
     seen: set[int] = set()
     while waiting:

@@ -109,9 +109,14 @@ class Origins:
 
     def seen(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> None:
         """One operation of Torch that was done."""
-        name = func._schema.name.rpartition("::")[2]
+        space, _, name = func._schema.name.rpartition("::")
         given = list(_tensors((args, kwargs)))
         made = list(_tensors(out))
+        if space not in ("aten", "prims"):
+            # An operation of the implementation's own: the kernels in it were seen, nothing else of it was.
+            for tensor in made:
+                self.known.setdefault(place(tensor), "foreign")
+            return
         if name in _ALLOC:
             for tensor in made:
                 self.put(tensor, "alloc")
