@@ -144,7 +144,7 @@ def test_speedups_of_every_size_are_drawn(values):
     svg = charts.speedups([(f"case {n}", value) for n, value in enumerate(values)])
 
     for e in bars(svg, "fast") + bars(svg, "slow") if svg else ():
-        assert 0 <= float(e.get("x")) <= float(e.get("x")) + float(e.get("width")) <= 520
+        assert 0 <= float(e.get("x")) <= float(e.get("x")) + float(e.get("width")) <= 400
     assert (svg == "") == (not values)
     assert svg.count("<rect") == min(len(values), charts.MOST)
 

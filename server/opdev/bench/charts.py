@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from opdev.bench.report import plain
-from opdev.columns import clip, width
+from opdev.columns import clip
 
 STATUSES = (
     "success", "unproven", "verify_failed", "baseline_failed", "verify_error", "pypto_failed", "verifier_skipped", "pending",
@@ -15,7 +15,9 @@ STATUSES = (
 """From left to right in a bar."""
 MOST = 40
 """Bars of one chart; more are no picture any more."""
-_WIDE, _LEFT, _RIGHT, _STEP, _BAR, _TOP = 520, 150, 62, 20, 13, 18
+_WIDE, _LEFT, _RIGHT, _STEP, _BAR, _TOP = 400, 128, 56, 20, 13, 18
+_NAME = 17
+"""Terminal columns of a name: what is left of the bars, in a narrow window too."""
 _PLOT = _WIDE - _LEFT - _RIGHT
 
 
@@ -52,7 +54,7 @@ def speedups(found: Sequence[tuple[str, float]]) -> str:
 
     out = [_open(len(rows), _TOP)]
     bottom = _TOP + len(rows) * _STEP
-    every = max(1, math.ceil((high - low) / 6))
+    every = max(1, math.ceil((high - low) / 5))
     for power in range(low, high + 1, every):
         x = _LEFT + _PLOT * (power - low) / (high - low)
         out.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 4}" y2="{bottom}"/>')
@@ -92,10 +94,8 @@ def _open(rows: int, top: int) -> str:
 
 
 def _label(name: str, y: float) -> str:
-    text = clip(plain(name), 22)
-    # What is wide takes the room of two letters in this font too.
-    size = ' style="font-size:9px"' if width(text) > 20 else ""
-    return f'<text x="{_LEFT - 6}" y="{y + 10.5:.1f}" text-anchor="end"{size}>{escape(text)}</text>'
+    text = escape(clip(plain(name), _NAME))
+    return f'<text x="{_LEFT - 6}" y="{y + 10.5:.1f}" text-anchor="end">{text}</text>'
 
 
 def _value(text: str, y: float) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from opdev.bench import charts
-from opdev.bench.report import badge, message, plain, proven, ratio, seconds, simulated, verified
+from opdev.bench.report import badge, inside, message, plain, proven, ratio, root_of, seconds, simulated, verified
 from opdev.bench.showing import comparison
 from opdev.bench.texts import both, say
 from opdev.precision.model import Both
@@ -19,7 +19,7 @@ _STYLE = """
 @media(prefers-color-scheme:dark){:root{--st-success:#3fb950;--st-unproven:#d29922;--st-verify_failed:#f85149;--st-baseline_failed:#ab7df8;--st-verify_error:#f0883e;--st-pypto_failed:#f778ba;--st-verifier_skipped:#6e7681;--st-pending:#484f58}}
 .cards{display:flex;flex-wrap:wrap;gap:1rem;margin:1rem 0}.card{border:1px solid var(--line);border-radius:.5rem;padding:.5rem 1rem;background:var(--card);min-width:9rem}
 .card strong{display:block;font-size:1.35rem}.banner{border:1px solid var(--odd);border-left-width:.35rem;border-radius:.3rem;padding:.5rem .8rem}
-td.text,th.text{text-align:left;white-space:normal;min-width:14rem;overflow-wrap:anywhere}td.name,th.name{text-align:left}
+td.text,th.text{text-align:left;white-space:normal;min-width:13rem;overflow-wrap:anywhere}td.name,th.name{text-align:left}td.case{white-space:normal;overflow-wrap:anywhere;min-width:9rem;max-width:22rem}.charts section{margin:0}.dense th{white-space:normal}
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.85rem;list-style:none;padding:0;margin:.3rem 0}
 .swatch{display:inline-block;width:.8rem;height:.8rem;border-radius:.15rem;margin-right:.35rem;vertical-align:-.1rem}
 .badge{font-weight:600;white-space:nowrap}svg .made,.swatch.made{fill:var(--bar);background:var(--bar)}svg .verified,.swatch.verified{fill:var(--odd);background:var(--odd)}
@@ -41,8 +41,9 @@ def _said(key: str, **values: object) -> Both:
     return _pair(both(key, **values))
 
 
-def _pair(text: Mapping[str, str]) -> Both:
-    return Both(plain(text.get("zh", "")), plain(text.get("en", "")))
+def _pair(text: Mapping[str, str], root: str = "") -> Both:
+    zh, en = text.get("zh", ""), text.get("en", "")
+    return Both(plain(inside(zh, root) if root else zh), plain(inside(en, root) if root else en))
 
 
 def _head(summary: Mapping[str, Any]) -> list[str]:
@@ -118,12 +119,12 @@ def _cases(summary: Mapping[str, Any]) -> list[str]:
     names = ("case", "status", "category", "speedup", "made", "verified", "retry", "message")
     kinds = {"case": "name", "status": "name", "category": "name", "message": "text"}
     head = [f'<th class="{kinds.get(name, "")}">{bilingual(_said(f"r-c-{name}"))}</th>' for name in names]
-    rows = []
+    rows, root = [], root_of(summary)
     for case in summary["cases"]:
         badges = Both(badge(case, "zh"), badge(case, "en"))
-        why = Both(plain(message(case, "zh")), plain(message(case, "en")))
+        why = Both(plain(message(case, "zh", root)), plain(message(case, "en", root)))
         rows.append(
-            f'<tr><td class="name">{_text(case["key"])}</td><td class="name badge {_kind(case)}">{bilingual(badges)}</td>'
+            f'<tr><td class="name case">{_text(case["key"])}</td><td class="name badge {_kind(case)}">{bilingual(badges)}</td>'
             f'<td class="name">{_text(case["failure_category"] or "")}</td><td>{ratio(case["perf_speedup"])}</td>'
             f"<td>{seconds(case['pypto_duration_sec'])}</td><td>{seconds(case['verifier_duration_sec'])}</td>"
             f'<td>{_text(case["pypto_retry_count"])}</td><td class="text soft">{bilingual(why)}</td></tr>'
@@ -160,8 +161,10 @@ def _evidence(summary: Mapping[str, Any]) -> list[str]:
         count = verified(summary)
         return [*out, bilingual(Both(proven(count, "zh"), proven(count, "en")), "p", "pass" if count else "soft")]
     out.append(bilingual(_said("r-t-problems", count=len(found)), "p", "error"))
+    root = root_of(summary)
     items = "".join(
-        f"<li>{_text(one['case'] or '')} {bilingual(_pair(one['message']))}</li>" for one in found[:_MOST_PROBLEMS]
+        f"<li>{_text(one['case'] or '')} {bilingual(_pair(one['message'], root))}</li>"
+        for one in found[:_MOST_PROBLEMS]
     )
     more = len(found) - _MOST_PROBLEMS
     items += f"<li>{bilingual(_said('r-t-more', count=more))}</li>" if more > 0 else ""
@@ -181,7 +184,7 @@ def _proof(case: Mapping[str, Any]) -> str:
     ]  # fmt: skip
     return (
         "<tr>"
-        + "".join(f'<td class="{"" if index else "name"}">{one}</td>' for index, one in enumerate(cells))
+        + "".join(f'<td class="{"" if index else "name case"}">{one}</td>' for index, one in enumerate(cells))
         + "</tr>"
     )
 

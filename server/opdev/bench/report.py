@@ -107,14 +107,24 @@ def badge(case: Mapping[str, Any], lang: Lang) -> str:
     return word + (say("r-m-sim-mark", lang) if case["backend"] == "sim" else "")
 
 
-def message(case: Mapping[str, Any], lang: Lang) -> str:
-    """What is to be said of a case: why it is not proven, else what its last stage said."""
+def message(case: Mapping[str, Any], lang: Lang, root: str) -> str:
+    """What is to be said of a case of the batch in ``root``: why it is not proven, else what its last stage said."""
     if case["problems"]:
-        return str(case["problems"][0]["message"][lang])
+        return inside(case["problems"][0]["message"][lang], root)
     stage = "verifier" if case["verifier_status"] is not None else "pypto"
     both = (case["messages"] or {}).get(stage)
     said = both.get(lang) if isinstance(both, dict) else None
     return str(said or case[f"{stage}_message"] or "")
+
+
+def root_of(summary: Mapping[str, Any]) -> str:
+    """The batch's folder."""
+    return str(summary["meta"]["artifact_root_dir"])
+
+
+def inside(text: str, root: str) -> str:
+    """A message with the paths in the batch named from its folder."""
+    return text.replace(f"{root.rstrip('/')}/", "")
 
 
 def seconds(value: object) -> str:
@@ -205,7 +215,7 @@ def _cases(summary: Mapping[str, Any], lang: Lang) -> list[str]:
         (
             index, case["level"], case["case_id"], case["op_name"], badge(case, lang), case["failure_category"],
             _yes(case["correctness"], lang), backend(case, lang), ratio(case["perf_speedup"]), case["pypto_retry_count"],
-            seconds(case["pypto_duration_sec"]), seconds(case["verifier_duration_sec"]), message(case, lang),
+            seconds(case["pypto_duration_sec"]), seconds(case["verifier_duration_sec"]), message(case, lang, root_of(summary)),
         )
         for index, case in enumerate(summary["cases"], 1)
     ]  # fmt: skip
@@ -249,7 +259,10 @@ def _evidence(summary: Mapping[str, Any], lang: Lang) -> list[str]:
     out += [say("r-t-problems", lang, count=len(found)), ""]
     return [
         *out,
-        *table([say("r-c-case", lang), say("r-d-why", lang)], [(one["case"], one["message"][lang]) for one in found]),
+        *table(
+            [say("r-c-case", lang), say("r-d-why", lang)],
+            [(one["case"], inside(one["message"][lang], root_of(summary))) for one in found],
+        ),
     ]
 
 

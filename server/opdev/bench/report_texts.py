@@ -174,7 +174,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "r-d-sha": ("证据 SHA-256", "evidence SHA-256"),
     "r-d-limits": (
         "核对能发现事后的改动和推不出的结论；能写这个目录的人可以连同证据整套重做，只有重新验证（opdev bench verify）才能排除。",
-        "This finds what was changed afterwards, and verdicts that do not follow. Whoever may write the folder can make all of it anew, evidence included: only verifying again (`opdev bench verify`) rules that out.",
+        "This finds what was changed afterwards, and verdicts that do not follow. Whoever may write the folder can make all of it anew, evidence included: only verifying again (opdev bench verify) rules that out.",
     ),
     "r-d-why": ("与证据不符之处", "what does not agree"),
     "r-d-pypto_total": ("生成合计 s", "generation, total s"),

@@ -215,12 +215,14 @@ def _meta(root: str, cases: list[dict[str, Any]]) -> dict[str, Any]:
         found = value.get("meta", value) if path.endswith(NAME) else value
         break
     found = found if isinstance(found, dict) else {}
+    # Where it is now, wherever it was made.
+    batch = os.path.dirname(report) if os.path.basename(report) == "report" else root
     levels = list(dict.fromkeys(case["level"] for case in cases))
     backends = sorted({case["backend"] for case in cases if case["backend"]})
     return {
         "python": None, "platform": None, "bench_dir": None, "arch": None, "framework": None, "mode": None,
         "verifier_mode": None, "validator_agent": None, "devices": None, "concurrency": None, "pypto_repo_root": None,
-        "artifact_root_dir": root, "run_subdir": os.path.basename(root), **found,
+        **found, "artifact_root_dir": batch, "run_subdir": os.path.basename(batch),
         "generated_at": time.strftime("%Y-%m-%d %H:%M:%S"), "level": levels[0] if len(levels) == 1 else None, "levels": levels,
         "backends": backends, "opdev_version": opdev.__version__,
     }  # fmt: skip
