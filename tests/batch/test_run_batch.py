@@ -96,6 +96,7 @@ def test_every_case_is_generated_on_a_device_and_recorded(made):
         assert (made.root / "report" / name).stat().st_size
     found = made.state()
     assert (found["main_status"], found["main_exit_code"], found["tokens"]) == ("已完成", 1, [])
+    assert found["backend"] is None
     assert [one["result_status"] for one in found["operators"]] == ["verifier_skipped"] * 6
     assert made.nothing_left()
 
@@ -340,7 +341,7 @@ def test_plain_lines_where_there_is_no_terminal(made):
     done = subprocess.run(made.words(), capture_output=True, text=True, timeout=60, check=False)
 
     assert "level1/1_op1  generating\n" in done.stdout
-    assert "level1/1_op1  not verified" in done.stdout
+    assert "level1/1_op1  not verified\n" in done.stdout
     assert "\x1b" not in done.stdout
     assert f"results: {made.root}/report/summary.md" in done.stdout
 

@@ -114,7 +114,7 @@ class _Batch:
         summary.write_meta(chosen, f"{self.settings.root}/report")
         self.board.main(
             main_status=state.RUNNING,
-            backend=names[0],
+            backend=None if chosen.verifier.skip else names[0],
             slots=[slot.label for slot in backends],
             versions={one.slot.label: dict(one.versions) for one in good},
         )

@@ -175,7 +175,8 @@ def line(event: Mapping[str, Any], lang: Lang) -> str:
     if kind == "case":
         saved = "" if event["saved"] else say("b-e-unsaved", lang)
         word = say(f"b-e-{event['overall']}", lang)
-        return say("b-e-case", lang, case=event["case"], overall=word) + (f": {message}" if message else "") + saved
+        why = f": {message}" if message and event["overall"] != "verifier_skipped" else ""
+        return say("b-e-case", lang, case=event["case"], overall=word) + why + saved
     if kind == "kept":
         return say("b-e-kept", lang, case=event["case"], overall=say(f"b-e-{event['overall']}", lang))
     if kind == "slot":
