@@ -54,7 +54,7 @@ def test_the_body_says_it_all_in_chinese():
     assert "| x1 | [64] | float16 |" in body
     assert "````text\ny = ```x```\n````" in body
     assert "P1（希望通过）：[1, 2]、[2]；[0, 3]、[]" in body
-    assert "outputs = ModelNew(*get_init_inputs())(x0, x1)" in body
+    assert "outputs = ModelNew(*get_init_inputs())(*get_inputs())" in body
     assert "- 输出 没有\n" in body
     assert RELU in body
 

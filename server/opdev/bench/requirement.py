@@ -118,7 +118,7 @@ def _body(spec: CaseSpec) -> Iterator[str]:
         yield from ("`get_init_inputs()` 的返回值：", "", *_fence(spec.init_args, "python"))
     else:
         yield "未探测到，见原始源码里的 `get_init_inputs()`。"
-    yield from ("", "## 调用约定", "", *_convention(spec))
+    yield from ("", "## 调用约定", "", *_convention())
     for title, source in (("初始化源码", spec.init_source), ("前向源码", spec.forward_source)):
         yield from ("", f"## {title}", "", *(_fence(source, "python") if source else ("见原始源码。",)))
     yield from ("", "## 精度要求", "", *_precision(spec))
@@ -166,22 +166,22 @@ def _shapes(spec: CaseSpec) -> Iterator[str]:
     if spec.p1_shapes:
         yield f"- P1（希望通过）：{_cases(spec.p1_shapes)}"
     axes = "、".join(f"`{_inline(axis)}`" for axis in spec.dynamic_axis)
-    yield f"- 动态轴：{axes or '没有，形状在编译时固定。'}"
+    yield f"- 动态轴：{axes or '用例没有给出。'}"
 
 
 def _cases(cases: Sequence[Sequence[Sequence[int]]]) -> str:
     return "；".join("、".join(_shape(shape) for shape in one) or "没有张量输入" for one in cases)
 
 
-def _convention(spec: CaseSpec) -> Iterator[str]:
-    names = ", ".join(one.name for one in spec.inputs) or "*get_inputs()"
+def _convention() -> Iterator[str]:
     yield "`Model(*get_init_inputs())` 构造参考，`ModelNew(*get_init_inputs())` 构造实现，两者的 `state_dict()` 逐键相同；调用是："
     yield ""
-    yield from _fence(f"outputs = ModelNew(*get_init_inputs())({names})", "python")
+    yield from _fence("outputs = ModelNew(*get_init_inputs())(*get_inputs())", "python")
 
 
 def _precision(spec: CaseSpec) -> Iterator[str]:
     yield f"rtol = {_float(spec.tolerance)}，atol = {_float(spec.tolerance)}；输出的个数、次序、形状、数据类型与参考一致。"
+    yield "验证时每个输出按 PyPTO 的精度标准判断；批次设了 verify_rtol、verify_atol 时，还要满足它们。"
 
 
 _LIMITS = (
