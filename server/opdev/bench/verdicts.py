@@ -175,21 +175,21 @@ def _forward(seed: Mapping[str, Any], *, simulated: bool) -> Iterator[Fault]:
 
 
 def _output(output: Mapping[str, Any], *, simulated: bool) -> str | None:
-    """What keeps one output from passing, in the words of its fields."""
+    """What keeps one output from passing, in its fields: they are the same in every language."""
     actual, expected = output["actual"], output["expected"]
     if output["verdict"] != "pass" or output["problem"] is not None:
-        return f"verdict {output['verdict']}, {output['problem']}"
+        return f"verdict = {output['verdict']}, problem = {output['problem']}"
     if actual is None or expected is None or actual["kind"] != expected["kind"]:
         return "kind"
     if actual["kind"] == "value":
         return None if actual["sha256"] == expected["sha256"] else "value"
     for name in ("dtype", "shape"):
         if actual[name] != expected[name]:
-            return f"{name} {actual[name]} ≠ {expected[name]}"
+            return f"{name} = {actual[name]} ≠ {expected[name]}"
     if output["beyond"]:
-        return f"beyond {output['beyond']}"
+        return f"beyond = {output['beyond']}"
     if simulated and output["origin"] != "kernel" and prod(actual["shape"]):
-        return f"origin {output['origin']}"
+        return f"origin = {output['origin']}"
     return _numbers(output["metrics"], actual, expected)
 
 
@@ -200,26 +200,26 @@ def _numbers(metrics: Mapping[str, Any] | None, actual: Mapping[str, Any], expec
 
     if metrics is None:
         # Nothing to compare: the same empty tensor.
-        return None if prod(actual["shape"]) == 0 and actual["sha256"] == expected["sha256"] else "no metrics"
+        return None if prod(actual["shape"]) == 0 and actual["sha256"] == expected["sha256"] else "metrics = null"
     try:
         limits = pypto(actual["dtype"])
     except PrecisionError:
-        return f"no standard for {actual['dtype']}"
+        return f"dtype = {actual['dtype']}"
     elements, within = metrics["elements"], metrics["within"]
     if elements != prod(actual["shape"]) or not 0 <= within <= elements or metrics["compared"] > elements:
-        return f"{within} of {elements} elements, shape {actual['shape']}"
+        return f"within = {within}, elements = {elements}, shape = {actual['shape']}"
     largest = float(metrics["max_abs"])
     if actual["sha256"] == expected["sha256"] and (largest != 0 or within != elements):
-        return f"max_abs {largest:g} between equal tensors"
+        return f"sha256 = sha256, max_abs = {largest:g}, within = {within} / {elements}"
     required = 100 if limits.exact else REQUIRED_HUNDREDTHS
     if within * 100 < required * elements:
-        return f"{within} of {elements} elements within tolerance"
+        return f"within = {within} / {elements}"
     if limits.exact:
         return None
     if limits.max_abs is not None and not largest <= limits.max_abs:
-        return f"max_abs {largest:g} > {limits.max_abs:g}"
+        return f"max_abs = {largest:g} > {limits.max_abs:g}"
     if metrics["nan_apart"] or metrics["inf_apart"]:
-        return f"NaN apart {metrics['nan_apart']}, Inf apart {metrics['inf_apart']}"
+        return f"nan_apart = {metrics['nan_apart']}, inf_apart = {metrics['inf_apart']}"
     return None
 
 
