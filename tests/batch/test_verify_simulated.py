@@ -249,6 +249,36 @@ def test_what_no_text_shows_for_certain_is_found_when_it_runs(tmp_path, judged, 
     assert len(document["stages"]) == 2, "its text alone is suspicious, no more"
 
 
+def test_the_reference_is_not_to_be_read_by_any_path(tmp_path, judged):
+    made = Made(tmp_path)
+    made.swap(
+        "relu_pypto_impl.py",
+        "return relu_wrapper(x)",
+        f"self.text = open({str(made.case)[:-3]!r} + '.p' + 'y').read()\n        return relu_wrapper(x)",
+    )
+
+    found, document = judged(made)
+
+    assert (found.status, found.category) == ("failed", "CHEAT_SEMANTIC"), found.message
+    assert f"{made.case} (relu_pypto_impl.py:9)" in found.message["en"]
+    assert [c["level"] for c in document["cheat"]["checks"] if c["name"] == "runtime_outside"] == ["warn"]
+
+
+def test_bfloat16_is_judged_by_its_own_limits(tmp_path, judged):
+    made = Made(tmp_path)
+    text = (made.folder / "relu_impl.py").read_text(encoding="utf-8")
+    made.write("relu_impl.py", text.replace("DT_FP32", "DT_BF16"))
+    made.case.write_text(
+        made.case.read_text(encoding="utf-8").replace("randn(64, 64)", "randn(64, 64).bfloat16()"), encoding="utf-8"
+    )
+
+    found, document = judged(made, rtol=0.0, atol=0.0)
+
+    assert found.status == "passed", found.message
+    (output,) = document["seeds"][0]["outputs"]
+    assert (output["limits"]["dtype"], output["actual"]["dtype"], output["beyond"]) == ("bfloat16", "bfloat16", 0)
+
+
 def test_an_output_of_a_kind_of_its_own_is_not_looked_into(tmp_path, judged):
     made = Made(tmp_path)
     made.swap("relu_pypto_impl.py", "class ModelNew", (

@@ -34,6 +34,12 @@ class Copied:
         return [path for f in PATHS if os.path.isdir(path := os.path.join(self.root, f).rstrip("/"))]
 
 
+def is_reference(path: str, case_file: str) -> bool:
+    """Whether a path is of what an implementation is judged by."""
+    name = os.path.basename(path)
+    return bool(_LEFT_OUT.fullmatch(name)) or name == os.path.basename(case_file)
+
+
 def copied(folder: str, target: str, case_file: str) -> Copied:
     """Copy what may run; BenchError where it is more than an implementation can be, OSError where it cannot be read."""
     found: dict[str, str] = {}

@@ -207,6 +207,7 @@ class _Verification:
         if isinstance(reached, list) and reached:
             what = ", ".join(clean(str(one)) for one in reached[:_NAMED])
             found.append(Check("runtime_caller_reached", "fail", "fatal", both("v-c-runtime-reached", what=what)))
+        found += self._outside(ran.result.get("outside"))
         with open(self.case_file, "rb") as stream:
             changed = [] if stream.read() == self.case else [self.case_file]
         changed += [name for name, digest in self.known.sources.items() if _sha256(f"{self.folder}/{name}") != digest]
@@ -217,6 +218,25 @@ class _Verification:
                 )
             )
         self.cheat = cheats.report(self.op, self.cheat.folder, (*self.cheat.checks, *found))
+
+    def _outside(self, raw: Any) -> Iterator[Check]:
+        """What it read and started outside of itself."""
+        try:
+            seen = [(str(o["event"]), clean(str(o["what"])), clean(f"{o['path']}:{o['line']}")) for o in raw or ()]
+        except (KeyError, TypeError):
+            return
+        read = [
+            f"{what} ({at})"
+            for event, what, at in seen
+            if event == "open" and isolating.is_reference(what, self.case_file)
+        ]
+        if read:
+            yield Check(
+                "runtime_reference", "fail", "fatal", both("v-c-runtime-reference", what=", ".join(read[:_NAMED]))
+            )
+        if seen:
+            what = ", ".join(f"{event} {name} ({at})" for event, name, at in seen[:_NAMED])
+            yield Check("runtime_outside", "fail", "warn", both("v-c-runtime-outside", what=what))
 
     def _seeds(
         self, seeds: Sequence[int], made: Ran, forwards: Sequence[_Forward], truth: Any, where: str = ""

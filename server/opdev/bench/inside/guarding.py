@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import re
 import signal
 import sys
 import sysconfig
@@ -20,6 +21,21 @@ _EVENTS = frozenset(
         "sys.setprofile", "sys.addaudithook", "code.__new__", "sys.monitoring.register_callback",
     ]
 )  # fmt: skip
+_OUTSIDE = frozenset(
+    [
+        "open",
+        "os.listdir",
+        "os.scandir",
+        "os.system",
+        "os.fork",
+        "os.exec",
+        "os.posix_spawn",
+        "subprocess.Popen",
+        "socket.connect",
+    ]
+)
+_MODULES = (".py", ".pyc", ".so", ".pyi")
+_REFERENCE = re.compile(r"(?:^|/)(?:task_desc|test_\w+|\w*golden\w*|\w+_torch|\d+_\w+)\.py$")
 _CODE = ("__code__", "__defaults__", "__kwdefaults__")
 _FRAME = "sys._getframe"
 _STDLIB = tuple(sysconfig.get_paths()[name] + "/" for name in ("stdlib", "platstdlib"))
@@ -33,10 +49,11 @@ _BUILTINS = builtins.__dict__
 
 
 class Guard:
-    """``reached`` are the ways it took; ``folder`` is the implementation's."""
+    """``reached`` are the ways it took, ``outside`` what it read or started; ``folder`` is the implementation's."""
 
     def __init__(self, folder: str) -> None:
         self.folder, self.reached = f"{folder}/", dict[str, None]()
+        self.outside: dict[tuple[str, str, str, int], None] = {}
         self._busy = False
         self._builtins = dict(_BUILTINS)
 
@@ -50,13 +67,23 @@ class Guard:
         try:
             frame: FrameType | None = sys._getframe(1)
             at = self._whose(frame, direct=event == _FRAME)
-            if at is not None and len(self.reached) < _MOST:
+            if at is None:
+                return
+            if event in _OUTSIDE:
+                if len(self.outside) < _MOST:
+                    self.outside[(event, _text(args[0] if args else ""), at[0], at[1])] = None
+            elif len(self.reached) < _MOST:
                 self.reached[f"{event} {at[0]}:{at[1]}"] = None
         finally:
             self._busy = False
 
-    @staticmethod
-    def _meant(event: str, args: tuple[Any, ...]) -> bool:
+    def _meant(self, event: str, args: tuple[Any, ...]) -> bool:
+        if event in _OUTSIDE:
+            name = _text(args[0] if args else "")
+            # Modules are imported, its own files are its own.
+            return not (event == "open" and (name.endswith(_MODULES) and not _REFERENCE.search(name))) and not (
+                event in ("open", "os.listdir", "os.scandir") and f"{name}/".startswith(self.folder)
+            )
         if event == "object.__setattr__":
             return len(args) > 1 and args[1] in _CODE
         return event in _EVENTS or event == _FRAME or event.startswith("ctypes.")
@@ -107,6 +134,13 @@ class Guard:
             if key != "_" and _BUILTINS.get(key) is not self._builtins[key]:
                 found += [f"builtins.{key}"]
         return found
+
+
+def _text(value: Any) -> str:
+    """A path as text, whatever it is; nothing of a user's is called for it."""
+    if type(value) is bytes:
+        return value.decode("utf-8", "replace")
+    return value if type(value) is str else str(value) if type(value) is int else ""
 
 
 def hidden() -> None:

@@ -78,7 +78,8 @@ def tried(spec: dict[str, Any], launches: Launches, known: list[str]) -> dict[st
 def _done(guard: Guard, own: list[Any], before: dict[tuple[str, str], Any], operations: set[str]) -> dict[str, Any]:
     """What was replaced and reached while the implementation ran."""
     changed = guard.builtins_changed() or [*_replaced(own, before), *sorted(overridden() - operations)]
-    return {"replaced": changed, "reached": list(guard.reached)}
+    outside = [{"event": event, "what": what, "path": path, "line": line} for event, what, path, line in guard.outside]
+    return {"replaced": changed, "reached": list(guard.reached), "outside": outside}
 
 
 def _needed(module: Any, path: str) -> None:
