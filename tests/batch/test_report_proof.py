@@ -7,9 +7,11 @@ import os
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reports_made import compared, edit, finished, measured, rehash, seed
 
-from opdev.bench import audit, summary
+from opdev.bench import audit, summary, verdicts
 from opdev.bench.model import BenchError, CheatReport, Check, Generated
 
 
@@ -172,6 +174,48 @@ def test_a_verdict_has_to_follow_from_its_own_numbers(root, change, found):
 
     assert found in problems(root)
     assert only(root)["overall_status"] == "unproven"
+
+
+def leaves(value, path=()):
+    """Where something stands in a document."""
+    yield path
+    if isinstance(value, (dict, list)):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(one, (*path, key))
+
+
+JSON = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.just([])
+    | st.just({})
+    | st.just([[{}]])
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data(), JSON)
+def test_whatever_stands_anywhere_in_evidence_a_verdict_is_derived(evidence_document, data, value):
+    document = json.loads(evidence_document)
+    path = data.draw(st.sampled_from([p for p in leaves(document) if len(p) > 1]))
+    target = document
+    for key in path[:-1]:
+        target = target[key]
+    target[path[-1]] = value
+
+    found = verdicts.derive(document)
+    assert isinstance(found, verdicts.Verdict)
+    json.dumps(found.facts)
+
+
+@pytest.fixture(scope="module")
+def evidence_document(tmp_path_factory):
+    root = tmp_path_factory.mktemp("fuzz") / "batch"
+    finished(root)
+    return json.dumps(verdicts.read(str(root / "report/level1/19_ReLU/verification.json")))
 
 
 def test_an_error_of_the_verifier_claims_nothing(root):

@@ -49,7 +49,7 @@ def _totals(said: Mapping[str, Any], path: str) -> list[Problem]:
     claimed = said["totals"] or {}
     try:
         derived = totals(said["cases"] or [])
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         return [Problem("", path, "malformed", {"why": f"{type(error).__name__}: {error}"[:200]})]
     return [
         Problem(

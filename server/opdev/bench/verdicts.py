@@ -54,7 +54,7 @@ def derive(document: Mapping[str, Any]) -> Verdict:
     """The verdict of a document that ``read`` has read; never an exception, whatever is in it."""
     try:
         return _derived(document)
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         why = f"{type(error).__name__}: {error}"
         fault: Fault = ("malformed", {"why": why[:200]})
         return Verdict("error", None, document["category"], document["backend"], faults=(fault,))
