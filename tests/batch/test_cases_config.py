@@ -291,3 +291,26 @@ def test_any_file_is_read_or_refused_in_words(write, data):
     except BenchError as error:
         text = both(error.key, **error.values)
     assert (got is None) == bool(text)
+
+
+VALUES = st.sampled_from([
+    "~", "1", "-1", "0", "1e-3", ".inf", ".nan", "[]", "{}", "[1, [2]]", "{a: 1}", r'"\0"', r'"a\tb"', "yes", "0x1F",
+    "1_000", "9" * 400, "-" + "9" * 5000, "|\n    x", '"{foo}"', "[ssh, 1.5, true]", "用例", "!!binary aGk=", "12:30:00",
+    '[{name: a, prefix: "b"}]', "~/x", "../..", '""',
+])  # fmt: skip
+LINES = [at for at, line in enumerate(FIELD.splitlines()) if ": " in line]
+
+
+@settings(max_examples=200, deadline=2000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(LINES), VALUES, min_size=1, max_size=3))
+def test_any_value_of_any_key_is_taken_or_told_with_its_place(write, changes):
+    lines = FIELD.splitlines()
+    for at, value in changes.items():
+        lines[at] = f"{lines[at].partition(': ')[0]}: {value}"
+    path = write("\n".join(lines))
+    got, where = None, path
+    try:
+        got = settings_of(path, {}, {"HOME": "/home/us"})
+    except BenchError as error:
+        where = both(error.key, **error.values)["en"]
+    assert (got is None) == where.startswith(f"{path}:")

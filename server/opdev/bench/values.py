@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shlex
@@ -107,7 +106,8 @@ def _number(name: str, key: Key, item: Item) -> int | float:
         except ValueError:
             value = None
     good = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-    if good and isinstance(value, (int, float)) and math.isfinite(value) and value <= _LARGEST:
+    # NaN lies between nothing.
+    if good and isinstance(value, (int, float)) and -_LARGEST <= value <= _LARGEST:
         if value > key.least or (value == key.least and not key.above):
             return value if whole else float(value)
         raise _wrong(name, item, "above" if key.above else "least", least=f"{key.least:g}")
