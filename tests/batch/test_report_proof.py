@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reports_made import compared, edit, finished, measured, rehash, seed
 
-from opdev.bench import audit, summary, verdicts
+from opdev.bench import audit, proof, summary, verdicts
 from opdev.bench.model import BenchError, CheatReport, Check, Generated
+from opdev.bench.report_texts import TEXTS
 
 
 @pytest.fixture
@@ -216,6 +219,17 @@ def evidence_document(tmp_path_factory):
     root = tmp_path_factory.mktemp("fuzz") / "batch"
     finished(root)
     return json.dumps(verdicts.read(str(root / "report/level1/19_ReLU/verification.json")))
+
+
+def test_every_problem_of_the_source_has_a_text():
+    found = set()
+    for module in (verdicts, proof, audit, summary):
+        text = Path(module.__file__).read_text(encoding="utf-8")
+        found |= set(re.findall(r'(?:yield|append\(\()\s*\(?"([a-z-]+)", \{', text))
+        found |= set(re.findall(r'Problem\([^()"]*(?:f"[^"]*", |, )"([a-z-]+)"', text))
+
+    assert len(found) > 25
+    assert {key for key in found if f"r-p-{key}" not in TEXTS} == set()
 
 
 def test_an_error_of_the_verifier_claims_nothing(root):

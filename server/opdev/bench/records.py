@@ -25,7 +25,7 @@ LARGEST = 64 << 20
 _SOURCES = (".py", ".pyi", ".cpp", ".cc", ".cxx", ".cce", ".asc", ".c", ".h", ".hpp", ".so")
 _BLOCK = 1 << 20
 
-# Field, JSON type (n: number, s: string, b: boolean, a: list of strings, o: object), and whether the older generation has it.
+# Field and JSON type. n: number, s: string, b: boolean, a: list of strings, o: object.
 FIELDS: Mapping[str, str] = {
     "op_name": "s", "case_id": "s", "source_file": "s", "level": "s", "report_subdir": "s",
     "pypto_status": "s", "pypto_message": "s", "pypto_duration_sec": "n", "pypto_log_file": "s",

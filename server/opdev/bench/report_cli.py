@@ -17,7 +17,6 @@ from opdev.bench.texts import say
 from opdev.rules.model import Lang
 
 GOOD, BAD = 0, 1
-_PLAIN = 160
 
 
 def options(action: str, parser: argparse.ArgumentParser, lang: Lang) -> None:

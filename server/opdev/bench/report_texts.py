@@ -103,7 +103,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "r-w-unproven": ("未经证明", "unproven"),
     "r-sim": ("模拟", "simulated"),
     "r-ascend": ("NPU", "NPU"),
-    "r-none": ("—", "—"),
     "r-yes": ("是", "yes"),
     "r-no": ("否", "no"),
     # The report as text
