@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from verify_made import Made
 
-from opdev.bench import isolating, outputs, profiling
+from opdev.bench import children, isolating, outputs, placing, profiling
 from opdev.bench.deciding import decide
 from opdev.bench.evidence import Launch, Seed, Stage
-from opdev.bench.model import BenchError, CheatReport, Check
+from opdev.bench.model import BenchError, CheatReport, Check, Host, Slot
+from opdev.bench.verifying import _Forward
+from opdev.runs.execute import Stop, execute
+
+SLOT = Slot(Host(), 0)
 
 # What is copied
 
@@ -221,6 +226,37 @@ def test_the_first_category_that_holds_is_told(seeds, stages, cheat, status, cat
 
     assert (found.status, found.category) == (status, category)
     assert all(found.message.values())
+
+
+def test_an_interruption_is_called_one():
+    stopped = stage("candidate", problem="stopped", message={"zh": "被中断", "en": "interrupted"})
+
+    found = decide(report(), [STAGES[0], stopped], [], 1, "sim")
+
+    assert found.message["en"] == "verification did not come to its end (interrupted), which is no pass"
+
+
+@pytest.mark.parametrize("raw", [
+    None, 3, {}, {"outputs": [{"name": 1}]}, {"outputs": [], "origins": [], "changed": 3, "launches": [], "computed": []},
+    {"outputs": [], "origins": [], "changed": [], "computed": [],
+     "launches": [{"kernel": 1, "path": 2, "line": "x", "given": [], "written": [], "copied": []}]},
+])  # fmt: skip
+def test_what_is_handed_over_may_be_anything(raw, tmp_path):
+    with pytest.raises(outputs.TamperedError):
+        _Forward(raw, str(tmp_path))
+
+
+def test_processes_that_share_what_one_may_not_have_are_ended(tmp_path):
+    code = "import os, time\nfor _ in range(2):\n    if not os.fork():\n        b = b'1' * 150_000_000\n        time.sleep(600)\ntime.sleep(600)"
+    stop = Stop()
+    watch = children._Watch("verify-tried", children.Place(sys.executable, SLOT, 60.0, 200, stop))
+    command = placing.command(
+        SLOT, [sys.executable, "-c", code], str(tmp_path), {}, token="verify-tried-x", timeout=60.0, grace=1.0
+    )
+
+    ended = execute(command, lambda *_: None, watch.stop, watch.look)
+
+    assert (watch.full, ended.stopped, stop.asked) == (True, True, 0)
 
 
 def test_right_for_the_known_seed_alone_is_told(seeds):

@@ -52,7 +52,7 @@ def decide(
         stage = by_name.get(name)
         if stage is not None and (stage.problem is not None or not stage.complete):
             if stage.problem in _OURS:
-                return Decision("error", "ERROR_VERIFIER_OR_CLI", None, around("v-e-environment", stage.message))
+                return Decision("error", "ERROR_VERIFIER_OR_CLI", None, _ours(stage))
             return Decision("baseline_failed", "BASELINE_FAILED", None, around(f"v-f-{name}", stage.message))
     stage = by_name.get("candidate")
     if stage is not None and (stage.problem is not None or not stage.complete):
@@ -62,9 +62,13 @@ def decide(
     return _compared(seeds, backend, right=right)
 
 
+def _ours(stage: Stage) -> Text:
+    return around("v-e-opdev" if stage.problem == "stopped" else "v-e-environment", stage.message)
+
+
 def _candidate(stage: Stage) -> Decision:
     if stage.problem in _OURS:
-        return Decision("error", "ERROR_VERIFIER_OR_CLI", None, around("v-e-environment", stage.message))
+        return Decision("error", "ERROR_VERIFIER_OR_CLI", None, _ours(stage))
     if stage.problem == "unsupported":
         return Decision("error", "ERROR_OTHER", None, around("v-e-opdev", stage.message))
     if stage.problem == "artifact":

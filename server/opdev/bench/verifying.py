@@ -161,7 +161,10 @@ class _Verification:
             return
         given = [{key: [v["sha256"] for v in one[key]] for key in ("inputs", "state")} for one in made.result["seeds"]]
         truth = self._case("reference", seeds, expected=given)
-        self._seeds(seeds, made, forwards, truth.result.get("seeds", ()) if truth.good else (), self._folder(truth))
+        try:
+            self._seeds(seeds, made, forwards, truth.result.get("seeds", ()) if truth.good else (), self._folder(truth))
+        except TamperedError:
+            self._tampered(truth.stage)
 
     def _folder(self, ran: Ran) -> str:
         """Where a stage handed over its files."""
@@ -367,7 +370,7 @@ class _Forward:
             self.computed = tuple(
                 Computed(str(o["operation"]), str(o["path"]), int(o["line"]), int(o["count"])) for o in raw["computed"]
             )
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise TamperedError(str(error)) from error
 
 
