@@ -268,7 +268,8 @@ def on_a_terminal(root):
                 return
         raise AssertionError("\n".join(screen.display))
 
-    with closing(os.fdopen(outside, "rb", buffering=0)):
+    with closing(os.fdopen(outside, "rb", buffering=0)) as terminal:
+        read_until.close = terminal.close
         try:
             yield process, read_until, everything
         finally:
@@ -289,6 +290,15 @@ def test_on_a_terminal_it_follows_the_batch_and_ends_with_it(root):
     assert everything.count(b"\x1b[?1049h") == everything.count(b"\x1b[?1049l") == 1
     assert everything.rindex(b"finished") > everything.index(b"\x1b[?1049l")  # The last frame stays.
     assert b"\x1b[2J" not in everything  # Nothing is cleared before it is drawn.
+
+
+def test_a_terminal_that_is_gone_ends_the_monitor(root):
+    write(root, batch(main_identity=asdict(identity())))
+    with on_a_terminal(root) as (process, read_until, _):
+        read_until(lambda shown: "active 2" in shown)
+        read_until.close()
+
+        assert process.wait(20) not in (0, 3)
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

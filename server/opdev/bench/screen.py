@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, TextIO
 
@@ -39,7 +39,9 @@ class Screen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._put(_LEAVE + "".join(line + "\n" for line in self._drawn))
+        # A terminal that is gone cannot be put right.
+        with suppress(OSError):
+            self._put(_LEAVE + "".join(line + "\n" for line in self._drawn))
 
     def size(self) -> Size:
         """Columns and rows as they are now."""
