@@ -23,6 +23,7 @@ from opdev.runs.execute import Stop
 
 # One worker: whoever comes first builds the interpreter, the others would wait for it.
 pytestmark = pytest.mark.xdist_group("pypto")
+HERE = Host()
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +42,11 @@ def environment(tmp_path_factory):
 def judged(environment):
     """``judged(made)``: the verdict, and its evidence read back."""
 
-    def judged(made, python=environment[1], **settings):
+    def judged(made, python=environment[1], host=HERE, **settings):
         chosen = VerifierSettings(
             backend="sim", python=python, **{"seeds": 1, "timeout": 120.0, "memory": 3000, **settings}
         )
-        found = verify(made.op, str(made.folder), str(made.case), str(made.out), chosen, Slot(Host(), 0), Stop())
+        found = verify(made.op, str(made.folder), str(made.case), str(made.out), chosen, Slot(host, 0), Stop())
         document = json.loads((made.out / evidence.NAME).read_text(encoding="utf-8"))
         assert evidence.read(document).status == found.status
         # Whoever reads the evidence later comes to the same verdict.
@@ -132,6 +133,13 @@ def test_a_kernels_work_is_its_own_however_it_is_carried(tmp_path, judged, kind)
     assert (found.status, found.correctness) == ("passed", True), found.message
     told = {c["name"] for c in document["cheat"]["checks"] if c["status"] == "fail"}
     assert told == ({"runtime_torch_compute"} if kind == "prepared" else set())
+
+
+def test_on_another_host_it_is_verified_by_what_lies_in_shared_folders(tmp_path, judged):
+    # What a prefix does: it gives one word to a shell.
+    found, document = judged(Made(tmp_path), host=Host("node1", ("sh", "-c")))
+
+    assert (found.status, document["host"]) == ("passed", "node1"), found.message
 
 
 def test_a_tail_that_is_left_out_is_told_by_its_place(tmp_path, judged):

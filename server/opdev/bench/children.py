@@ -10,6 +10,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ def spawn(name: Name, spec: Mapping[str, Any], place: Place, folder: str, log: s
     path = f"{folder}/spec.json"
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
         json.dump(told, stream)
-    words = [word for pair in _INSIDE.items() for word in pair]
+    words = [word for pair in _inside(place.slot, folder).items() for word in pair]
     env = {
         "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0",
         "PYTHONSTARTUP": "", "TMPDIR": f"{folder}/scratch",
@@ -125,6 +126,15 @@ def spawn(name: Name, spec: Mapping[str, Any], place: Place, folder: str, log: s
         output.close()
         watch.stop.close()
     return _ran(name, ended, f"{folder}/out/{_DONE}", nonce, place, log, full=watch.full)
+
+
+def _inside(slot: Slot, folder: str) -> Mapping[str, str]:
+    """The packages that run in the child; on another host copies in a folder that is shared, opdev itself need not be."""
+    if not slot.host.prefix:
+        return _INSIDE
+    for name, path in _INSIDE.items():
+        shutil.copytree(path, f"{folder}/inside/{name}", ignore=shutil.ignore_patterns("__pycache__"))
+    return {name: f"{folder}/inside/{name}" for name in _INSIDE}
 
 
 class _Watch:
