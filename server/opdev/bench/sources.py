@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import io
 import os
+import sys
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 _FOLDERS = ("", "src", "modules")
-_MOST_FILES, _MOST_BYTES = 200, 4_000_000
+_MOST_FILES = 200
+# Python 3.10 dies, and not by an exception, of syntax trees that are deeper than 200 kB can make one.
+_MOST_BYTES = 4_000_000 if sys.version_info >= (3, 11) else 200_000
 KERNEL = ("pypto.jit", "pypto.frontend.jit")
 
 
