@@ -85,6 +85,7 @@ def test_every_option_named_is_one(readme):
             for command in ("run", "show", "stop", "doctor", "new", "update", "report")
             for o in options(help_of("opdev.cli", command))
         }
+        | {o for action in ("cases", "run", "report", "verify") for o in options(help_of("opdev.cli", "bench", action))}
     )
 
     assert options(readme) - known == set()

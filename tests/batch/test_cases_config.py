@@ -314,3 +314,17 @@ def test_any_value_of_any_key_is_taken_or_told_with_its_place(write, changes):
     except BenchError as error:
         where = both(error.key, **error.values)["en"]
     assert (got is None) == where.startswith(f"{path}:")
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
+def test_the_batch_that_is_shown_is_one(name, tmp_path):
+    readme = Path(opdev.bench.__file__).parents[3] / name
+    if not readme.is_file():
+        pytest.skip("not a checkout")
+    shown = next(
+        text for text in readme.read_text(encoding="utf-8").split("```yaml\n") if text.startswith("bench_dir:")
+    )
+    (tmp_path / "batch.yaml").write_text(shown.partition("```")[0], encoding="utf-8")
+
+    got = settings_of(str(tmp_path / "batch.yaml"), {}, {})
+    assert (got.hosts[0].prefix, got.generator.command[0], got.warnings) == (("ssh", "node1"), "my-generator", ())
