@@ -69,14 +69,14 @@ def told(found):
 def test_a_right_implementation_passes_with_what_it_is_made_of(tmp_path, judged, environment):
     made = Made(tmp_path)
 
-    found, document = judged(made, environment[0], seeds=3, keep=True, rtol=1e-5, atol=1e-5)
+    found, document = judged(made, environment[0], seeds=2, keep=True, rtol=1e-5, atol=1e-5)
 
     assert (found.status, found.category, found.correctness) == ("passed", None, True), found.message
     assert (document["backend"], document["simulated"]) == ("sim", True)
     seeds = document["seeds"]
-    assert [seed["drawn"] for seed in seeds] == [False, True, True]
+    assert [seed["drawn"] for seed in seeds] == [False, True]
     assert seeds[0]["seed"] == 42
-    assert len({seed["seed"] for seed in seeds}) == len({seed["inputs"][0]["sha256"] for seed in seeds}) == 3
+    assert len({seed["seed"] for seed in seeds}) == len({seed["inputs"][0]["sha256"] for seed in seeds}) == 2
     for seed in seeds:
         (launch,) = seed["launches"]
         assert (launch["kernel"], launch["path"], launch["written"]) == ("relu_kernel", "relu_impl.py", ["out"])
@@ -346,7 +346,6 @@ def test_an_input_that_is_written_into_is_told(tmp_path, judged):
         ("add", "add_pypto_impl.py", "self.bias = nn.Parameter(torch.empty(32, width))", "self.shift = nn.Parameter(torch.empty(32, width))", "CORRECTNESS_SHAPE_OR_IO", "missing bias, more shift"),
         ("add", "add_pypto_impl.py", "torch.empty(32, width)", "torch.empty(16, width)", "CORRECTNESS_SHAPE_OR_IO", "float32[16, 64], the reference's float32[32, 64]"),
         ("relu", "relu_pypto_impl.py", "return relu_wrapper(x)", "return relu_wrapper(x).half()", "CORRECTNESS_SHAPE_OR_IO", "dtype float16"),
-        ("relu", "relu_pypto_impl.py", "return relu_wrapper(x)", "return relu_wrapper(x)[None]", "CORRECTNESS_SHAPE_OR_IO", "shape [1, 64, 64]"),
         ("relu", "relu_pypto_impl.py", "return relu_wrapper(x)", "raise ValueError('瓦片')", "CORRECTNESS_RUNTIME", "ValueError: 瓦片 (relu_pypto_impl.py:9)"),
         ("relu", "relu_pypto_impl.py", "class ModelNew", "class Other", "ERROR_INPUT_OR_ARTIFACT", "no class ModelNew"),
         ("relu", "relu_impl.py", "pypto.maximum(", "pypto.maximal(", "ERROR_OTHER", "no attribute 'maximal'"),
