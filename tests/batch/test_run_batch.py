@@ -132,6 +132,9 @@ def test_one_case_that_fails_in_every_way_leaves_the_others_alone(made):
     assert [one["overall"] for one in of(events, "case")] == ["pypto_failed"] * 3
     assert made.result(3)["pypto_status"] == "exception"
     assert "3_op3" in made.result(3)["messages"]["pypto"]["en"]
+    # What is wrong with a case is told as `opdev bench cases` tells it.
+    assert "/bench/level1/2_op2.py:1:" in made.result(2)["messages"]["pypto"]["en"]
+    assert ": syntax error: " in made.result(2)["messages"]["pypto"]["en"]
     assert made.result(1)["pypto_status"] == "artifact_missing"
     assert made.nothing_left()
 

@@ -13,7 +13,7 @@ from opdev.atomic import write_bytes
 from opdev.bench import artifacts, generating, memory, reading, requirement, resuming
 from opdev.bench.generating import Watch
 from opdev.bench.memory import Guard
-from opdev.bench.model import Backend, Case, Generated, Outcome, Phase, Settings, Verified, overall_of
+from opdev.bench.model import Backend, BenchError, Case, Generated, Outcome, Phase, Settings, Verified, overall_of
 from opdev.bench.slots import Pool
 from opdev.bench.state import Board, now
 from opdev.bench.texts import both
@@ -60,10 +60,10 @@ class Casework:
             finished, inputs = self._through(case, going, stop)
             if not finished:
                 return None
-        except Exception:  # noqa: BLE001 - one case's fault is one case's record
+        except Exception as error:  # noqa: BLE001 - one case's fault is one case's record
             if _stopped(stop):
                 return None
-            self._broken(case, going, traceback.format_exc())
+            self._broken(case, going, error)
         generated = going.generated or Generated("exception")
         outcome = Outcome(
             case, self.report(case), going.slot, generated, going.verified, overall_of(generated, going.verified),
@@ -136,13 +136,17 @@ class Casework:
     def _inputs(self, case: Case) -> dict[str, Any]:
         return resuming.inputs(case, self.folders[case.key], self.settings.verifier, self.backend)
 
-    def _broken(self, case: Case, going: _Going, text: str) -> None:
+    def _broken(self, case: Case, going: _Going, error: Exception) -> None:
         """What was raised, as the outcome of the half it was raised in."""
+        text = "".join(traceback.format_exception(error))
         path = f"{self.settings.root}/logs/{case.key}/{EXCEPTION_LOG}"
         with suppress(OSError):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             write_bytes(path, text.encode("utf-8", "replace"))
-        message = both("b-exception", why=text.strip().rpartition("\n")[2], log=path)
+        if isinstance(error, BenchError):
+            message = both(error.key, **error.values)
+        else:
+            message = both("b-exception", why=text.strip().rpartition("\n")[2], log=path)
         if going.phase == "verifier":
             going.verified = Verified("error", self.backend, "ERROR_VERIFIER_OR_CLI", message, log=path)
             self.board.ended(case, "verifier", "error", 0.0)
