@@ -88,6 +88,30 @@ def test_what_somebody_changed_is_kept_beside(tmp_path):
     }  # fmt: skip
 
 
+def test_what_is_no_file_is_moved_aside_and_not_written_through(tmp_path):
+    """A program that wrote an operator here may have left anything."""
+    (tmp_path / "mine").write_text("mine\n")
+    folder = tmp_path / "op"
+    folder.mkdir()
+    (folder / "REQUIRE.md").symlink_to(tmp_path / "mine")
+    (folder / "REQUIRE.md.1").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(folder / "task_desc.py")
+
+    requirement.write(SPEC, str(folder))
+
+    assert (tmp_path / "mine").read_text() == "mine\n"
+    assert sorted(os.listdir(folder)) == [
+        "REQUIRE.md",
+        "REQUIRE.md.1",
+        "REQUIRE.md.2",
+        "task_desc.py",
+        "task_desc.py.1",
+    ]
+    assert os.readlink(folder / "REQUIRE.md.2") == str(tmp_path / "mine")
+    assert (folder / "task_desc.py").read_text() == RELU
+    assert not (folder / "REQUIRE.md").is_symlink()
+
+
 def test_a_folder_that_is_none_is_told(tmp_path):
     (tmp_path / "file").touch()
 

@@ -8,9 +8,11 @@ its last line, which holds a digest of the rest.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 
 from opdev.atomic import write_bytes
@@ -21,7 +23,7 @@ REQUIRE, TASK = "REQUIRE.md", "task_desc.py"
 _SEAL = re.compile(rb"<!-- opdev sha256:([0-9a-f]{64}) -->\n?\Z")
 # What YAML takes for the end of a line, or does not take at all.
 _ODD = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_KEPT = 1000
+_LARGEST = 16_000_000
 
 
 def write(spec: CaseSpec, folder: str) -> None:
@@ -36,16 +38,26 @@ def text(spec: CaseSpec) -> str:
 
 
 def _put(path: str, data: bytes) -> None:
-    try:
-        with open(path, "rb") as stream:
-            there: bytes | None = stream.read()
-    except FileNotFoundError:
-        there = None
+    there = _there(path)
     if there == data:
         return
     if there is not None and not _ours(there):
         _aside(path, there)
     write_bytes(path, data)
+
+
+def _there(path: str) -> bytes | None:
+    """What a file holds.  What is no file of a sensible size (a link to somewhere, a pipe, a folder) is moved aside unread."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+        free = next(name for name in _names(path) if not os.path.lexists(name))
+        os.rename(path, free)
+        return None
+    with open(path, "rb") as stream:
+        return stream.read()
 
 
 def _sealed(text: str) -> bytes:
@@ -58,20 +70,24 @@ def _ours(data: bytes) -> bool:
     return seal is not None and hashlib.sha256(data[: seal.start()]).hexdigest().encode() == seal[1]
 
 
+def _names(path: str) -> Iterator[str]:
+    return (f"{path}.{number}" for number in itertools.count(1))
+
+
 def _aside(path: str, data: bytes) -> None:
     """Keep ``data`` under the first free number, unless it is kept already."""
-    for number in range(1, _KEPT):
+    for name in _names(path):
         try:
-            with open(f"{path}.{number}", "xb") as out:
+            with open(name, "xb") as out:
                 out.write(data)
                 out.flush()
                 os.fsync(out.fileno())
             return
         except FileExistsError:
-            with open(f"{path}.{number}", "rb") as stream:
-                if stream.read() == data:
-                    return
-    raise OSError(17, os.strerror(17), path)
+            if os.path.isfile(name) and os.path.getsize(name) == len(data):
+                with open(name, "rb") as stream:
+                    if stream.read() == data:
+                        return
 
 
 def _front(spec: CaseSpec) -> Iterator[str]:
