@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import opdev
+
 if TYPE_CHECKING:
     from code_server import CodeServer
     from workbench import Workbench
@@ -36,6 +38,35 @@ def test_a_squiggle_is_fixed_and_saved(
     bench.save()
     bench.until(lambda: "pkill -f shmem" not in script.read_text(), "the fix is on the disk")
     bench.picture("fixed")
+
+    # Both at once, by the editor's own command.
+    bench.go_to(3)
+    bench.page.keyboard.type("IPPORT=tcp://127.0.0.1:27010\nSHMEM_IPPORT=tcp://127.0.0.1:27011\n")
+    bench.squiggles().nth(1).wait_for()
+    bench.palette("Fix All")
+    bench.squiggles().first.wait_for(state="detached")
+    bench.save()
+    bench.until(lambda: 'SHMEM_IPPORT="${' in script.read_text(), "both fixes are on the disk")
+    assert "=tcp://127.0.0.1:2701" not in script.read_text()
+
+
+def test_where_it_says_what_a_rule_is_and_how_the_server_does(
+    code_server: CodeServer, window: Callable[..., Workbench], workspace: Path
+) -> None:
+    hurried(workspace)
+    bench = window(code_server, workspace)
+    bench.open("allgather/scripts/run.sh")
+    bench.page.locator("#status\\.languageStatus, [id='status.languageStatus']").first.hover()
+    told = bench.page.locator(".hover-language-status", has_text=f"opdev {opdev.__version__}")
+    told.wait_for()
+    bench.picture("language-status")
+    link = bench.problems("pkill").locator("a.monaco-link").first
+    name = link.inner_text()
+    link.click()
+    page = bench.page.locator(".tab", has_text=f"{name}.md")
+    page.wait_for()
+    bench.line("id: SH").first.wait_for()
+    bench.picture("rule-page")
 
 
 def test_an_untrusted_workspace_gets_diagnostics_and_runs_nothing(
