@@ -39,7 +39,7 @@ def test_a_broken_case_is_told_and_the_others_are_listed(folder):
     assert [line.split()[0] for line in lines[2:6]] == ["level1/1_A", "level1/2_B", "level1/10_Long_name", "level2/3_C"]
     assert f"error: level1/2_B: {folder}/level1/2_B.py:2:12: syntax error: '(' was never closed" in lines
     assert any(line.startswith(f"error: level1/10_Long_name: {folder}/level1/10_Long_name.py:1: the case lacks") for line in lines)  # fmt: skip
-    assert "4 cases, 2 of them broken" in lines
+    assert "cases: 4, broken: 2" in lines
     assert done.returncode == 1
     assert "4 个用例，其中 2 个文件有错" in cases("--bench-dir", folder, lang="zh").stdout
 
@@ -60,7 +60,7 @@ def test_a_configuration_selects(folder, tmp_path):
     (tmp_path / "b.yaml").write_text(f"bench_dir: {folder}\ncases: level1=1\nlog_level: DEBUG\n")
     done = cases("--config", str(tmp_path / "b.yaml"))
 
-    assert (done.returncode, "1 cases, 0 of them broken" in done.stdout) == (0, True)
+    assert (done.returncode, "cases: 1, broken: 0" in done.stdout) == (0, True)
     assert "b.yaml:3:12: these keys change nothing here: log_level" in done.stderr
     done = cases("--config", str(tmp_path / "b.yaml"), "--cases", "level9=1")
     assert (done.returncode, "there are: level1, level2" in done.stderr, done.stdout) == (2, True, "")

@@ -130,7 +130,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "c-more": ("等 {count} 个", "+{count} more"),
     "c-error": ("错误：{case}：{what}", "error: {case}: {what}"),
     "c-warning": ("警告：{case}：{what}", "warning: {case}: {what}"),
-    "c-total": ("{count} 个用例，其中 {broken} 个文件有错", "{count} cases, {broken} of them broken"),
+    "c-total": ("{count} 个用例，其中 {broken} 个文件有错", "cases: {count}, broken: {broken}"),
     "c-known": ("探测到输入的 {inputs} 个，探测到输出的 {outputs} 个", "inputs are known of {inputs}, outputs of {outputs}"),
     "c-unprobed": ("形状要运行用例才知道：加 --probe", "shapes are known once cases are run: --probe"),
     "c-probing": ("正在运行用例 {number}/{count}", "running case {number} of {count}"),
