@@ -112,6 +112,12 @@ def test_what_is_likely_is_a_warning_with_its_line(made, check, old, new, words)
     assert found == {check: [made.line("relu_impl.py", words)]}
 
 
+def test_a_kernels_own_parts_are_not_to_be_replaced(made):
+    made.swap("relu_impl.py", "def relu_wrapper", "relu_kernel._execute_kernel = print\n\n\ndef relu_wrapper")
+
+    assert failing(made) == ({"library_patched": [made.line("relu_impl.py", "_execute_kernel")]}, "cheat")
+
+
 def test_a_handler_that_raises_and_a_branch_that_refuses_hide_nothing(made):
     made.swap("relu_impl.py", "    relu_kernel(x, out)\n", (
         "    if x.dim() != 2:\n        raise ValueError(x.shape)\n"

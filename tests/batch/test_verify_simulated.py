@@ -199,6 +199,20 @@ def test_a_kernel_that_writes_a_part_of_what_torch_prepared_is_told_how_much(tmp
     assert "writes only 2048 of 4096 elements of y" in message
 
 
+def test_what_is_put_into_a_kernels_place_is_not_the_kernel(tmp_path, judged):
+    made = Made(tmp_path)
+    made.swap("relu_impl.py", "pypto.maximum(part, 0.0)", "pypto.maximum(part, -9.0)")
+    made.swap("relu_impl.py", "def relu_wrapper", (
+        "vars(relu_kernel)['_execute_kernel'] = lambda given, _: given[1].copy_(given[0].clamp(min=0))\n\n\ndef relu_wrapper"
+    ))  # fmt: skip
+
+    status, category, message = told(judged(made)[0])
+
+    assert (status, category) == ("failed", "CHEAT_SEMANTIC"), message
+    assert "called once more by itself" in message
+    assert "relu_kernel out" in message
+
+
 def test_two_kernels_in_a_forward_are_too_many(tmp_path, judged):
     made = Made(tmp_path)
     made.swap("relu_impl.py", "    relu_kernel(x, out)\n", "    relu_kernel(x, out)\n    relu_kernel(x, out)\n")

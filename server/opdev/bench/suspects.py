@@ -85,12 +85,13 @@ def reference(sources: Sequence[Source], op: str) -> Iterator[Place]:
 
 
 def patched(sources: Sequence[Source]) -> Iterator[Place]:
-    """Functions of Torch, pypto, numpy or Python that are replaced."""
+    """Functions of Torch, pypto, numpy or Python that are replaced, and what a kernel's object consists of."""
+    kernels = {f.name for source, f in _functions(sources) if is_kernel(source, f)}
     for source in sources:
         for node in _nodes(source):
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)):
                 targets = node.targets if isinstance(node, (ast.Assign, ast.Delete)) else [node.target]
-                if any(_of_library(source, target) for target in targets):
+                if any(_of_library(source, target) or _of_kernel(target, kernels) for target in targets):
                     yield source.path, node.lineno
             elif isinstance(node, ast.Call) and node.args:
                 name = source.full(node.func)
@@ -104,6 +105,15 @@ def patched(sources: Sequence[Source]) -> Iterator[Place]:
                         yield source.path, node.lineno
                 elif name.endswith(".__dict__.update") and _library(name):
                     yield source.path, node.lineno
+
+
+def _of_kernel(target: ast.AST, kernels: set[str]) -> bool:
+    return (
+        isinstance(target, ast.Attribute)
+        and isinstance(target.value, ast.Name)
+        and target.value.id in kernels
+        and target.attr.startswith("_")
+    )
 
 
 def _of_library(source: Source, target: ast.AST) -> bool:

@@ -50,6 +50,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "v-c-runtime-none": ("forward 没有启动任何 PyPTO 内核", "forward started no PyPTO kernel"),
     "v-c-runtime-output": ("不是内核算出来的输出：{what}", "an output that no kernel computed: {what}"),
     "v-c-runtime-replaced": ("运行时替换了函数：{names}", "functions were replaced when it ran: {names}"),
+    "v-c-runtime-apart": (
+        "单独再调用一次内核，写出的与 forward 里的不同（{what}）：那不是内核自己写的",
+        "called once more by itself, the kernel writes something else than it seemed to in forward ({what}): that was not its own work",
+    ),
     "v-c-runtime-reference": ("运行时读了参考实现：{what}", "it read the reference when it ran: {what}"),
     "v-c-runtime-outside": ("运行时读了外部文件或另起了进程：{what}", "it read files from outside or started processes when it ran: {what}"),
     "v-c-runtime-reached": (

@@ -143,7 +143,7 @@ class _Verification:
             return
         fed = self._fed(made)
         ran = self._spawn(
-            "candidate", folder=copy.root, file=implementation, paths=copy.paths, seeds=seeds, fed=fed,
+            "candidate", folder=copy.root, file=implementation, paths=copy.paths, seeds=seeds, fed=fed, again=secrets.randbelow(len(seeds)) if self.backend == "sim" else -1,
             sources=[f"{copy.root}/{name}" for name in copy.sources if name.endswith(".py")],
         )  # fmt: skip
         forwards: list[_Forward] = []
@@ -367,6 +367,7 @@ class _Forward:
                 )
                 for o in raw["launches"]
             )
+            self.unrepeated = tuple(clean(str(name)) for name in raw.get("unrepeated", ()))
             self.computed = tuple(
                 Computed(str(o["operation"]), str(o["path"]), int(o["line"]), int(o["count"])) for o in raw["computed"]
             )
@@ -383,6 +384,10 @@ def _runtime(forwards: Sequence[_Forward]) -> Iterator[Check]:
         yield Check("runtime_multi_kernel", "fail", "fatal", detail)
     if any(not f.launches for f in forwards):
         yield Check("runtime_no_kernel", "fail", "fatal", both("v-c-runtime-none"))
+    apart = next((f for f in forwards if f.unrepeated), None)
+    if apart is not None:
+        detail = both("v-c-runtime-apart", what=", ".join(apart.unrepeated[:_NAMED]))
+        yield Check("runtime_not_repeated", "fail", "fatal", detail)
     for forward in forwards:
         wrong = [
             h

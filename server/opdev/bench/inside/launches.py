@@ -19,6 +19,7 @@ from .origins import Leaving, Origins, Watching, place
 _detach, _contiguous, _view = torch.Tensor.detach, torch.Tensor.contiguous, torch.Tensor.view
 _reshape, _clone, _copy = torch.Tensor.reshape, torch.Tensor.clone, torch.Tensor.copy_
 _EQUAL, _is = torch.equal, isinstance
+_double, _allclose = torch.Tensor.double, torch.allclose
 
 
 def _bytes(tensor: Any) -> Any:
@@ -41,6 +42,8 @@ class Launched:
     copied: list[str]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    after: dict[int, Any]
+    """What it wrote, as bytes, by the number of the tensor."""
 
 
 class Launches:
@@ -106,7 +109,7 @@ class Launches:
         args, kwargs = self._call
         return Launched(
             wrapper, wrapper.__name__, code.co_filename.removeprefix(f"{self.folder}/"), code.co_firstlineno, given,
-            _names(code, len(given)), before, kinds, [], [], args, dict(kwargs),
+            _names(code, len(given)), before, kinds, [], [], args, dict(kwargs), {},
         )  # fmt: skip
 
     def _left(self, one: Launched) -> None:
@@ -116,6 +119,7 @@ class Launches:
             if _EQUAL(old, new):
                 continue
             one.written.append(one.names[at])
+            one.after[at] = new
             for source in foreign:
                 if source != at and one.given[source].dtype == tensor.dtype and _EQUAL(one.before[source], new):
                     one.copied.append(one.names[at])
@@ -144,7 +148,7 @@ class Launches:
             whole = launched.given[at]
             covered = self._covered(launched, at)
             if covered == whole.numel() and covered:
-                if not _EQUAL(_bytes(whole), self._rerun(launched, at, flip=True)):
+                if not self._same(launched, at, whole):
                     return {"origin": kind if kind == "computed" else "foreign", "why": "after", **_by(origins, where)}
                 kind = "kernel"
             elif kind == "alloc":
@@ -169,6 +173,25 @@ class Launches:
             return {"origin": "kernel", "why": ""}
         return {"origin": kind, "why": kind, **_by(origins, where)}
 
+    def unrepeated(self) -> list[str]:
+        """What kernels wrote and do not write again when they are called with the same by nobody but this.
+
+        What was put into a kernel's place (a method of its object, a kernel in pypto's store) may write as it likes: it is
+        not what its function computes.
+        """
+        if self.again is None:
+            return []
+        found = []
+        with _disable_current_modes():
+            for one in self.all:
+                if one.after:
+                    made = self._rerun(one)
+                    found += [
+                        f"{one.name} {one.names[at]}" for at, new in one.after.items()
+                        if made is None or not _near(_bytes(made[at]), new, one.given[at].dtype)
+                    ]  # fmt: skip
+        return found
+
     def _given(self, where: int) -> tuple[Launched | None, int | None]:
         """The last kernel that was given this memory."""
         for one in reversed(self.all):
@@ -177,24 +200,28 @@ class Launches:
                     return one, at
         return None, None
 
+    def _same(self, one: Launched, at: int, tensor: Any) -> bool:
+        made = self._rerun(one, flip=at)
+        return made is not None and _near(_bytes(made[at]), _bytes(tensor), tensor.dtype)
+
     def _covered(self, one: Launched, at: int) -> int | None:
         """How many elements the kernel writes whatever was there before; None where it cannot be called again."""
         if self.again is None:
             return None
         size = one.given[at].element_size()
-        first, second = self._rerun(one, at, flip=False), self._rerun(one, at, flip=True)
+        first, second = self._rerun(one), self._rerun(one, flip=at)
         if first is None or second is None:
             return None
-        same = _reshape(first == second, (-1, size)).all(dim=1)
+        same = _reshape(_bytes(first[at]) == _bytes(second[at]), (-1, size)).all(dim=1)
         return int(same.sum())
 
-    def _rerun(self, one: Launched, at: int, *, flip: bool) -> Any:
-        """The bytes of a tensor after the kernel ran on copies of what it was given, other bytes in that tensor before."""
+    def _rerun(self, one: Launched, flip: int | None = None) -> list[Any] | None:
+        """Tensors after the kernel ran on copies of what it was given, in one of them other bytes before."""
         if self.again is None:
             return None
         copies: list[Any] = []
         for number, (tensor, old) in enumerate(zip(one.given, one.before, strict=True)):
-            data = (1 if tensor.dtype == torch.bool else 255) - old if number == at and flip else _clone(old)
+            data = (1 if tensor.dtype == torch.bool else 255) - old if number == flip else _clone(old)
             copies.append(_reshape(_view(data, tensor.dtype), tuple(tensor.shape)))
         left = iter(copies)
         args = [next(left) if _is(value, torch.Tensor) else value for value in one.args]
@@ -206,7 +233,17 @@ class Launches:
             return None
         finally:
             self.origins.off -= 1
-        return _clone(_bytes(copies[at]))
+        return copies
+
+
+def _near(one: Any, other: Any, dtype: Any) -> bool:
+    """Whether two runs gave the same, as far as an order of additions lets them."""
+    if _EQUAL(one, other):
+        return True
+    if not dtype.is_floating_point:
+        return False
+    left, right = (_double(_view(data, dtype)) for data in (one, other))
+    return bool(_allclose(left, right, rtol=2**-6, atol=2**-10, equal_nan=True))
 
 
 def _by(origins: Origins, where: int) -> dict[str, Any]:

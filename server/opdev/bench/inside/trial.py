@@ -21,6 +21,10 @@ from .stages import ProblemError, guarded
 from .storing import Kept, all_described, copied, plain
 
 _load, _no_grad = torch.load, torch.no_grad
+_OPTIONS = (
+    "codegen_options", "host_options", "pass_options", "runtime_options", "verify_options", "debug_options", "captured_locals",
+    "infer_controlflow_shape",
+)  # fmt: skip
 _HELD = (staticmethod, classmethod, property)
 # Torch itself replaces it when its compiler is first imported.
 _CHANGING = frozenset((("torch", "manual_seed"),))
@@ -66,6 +70,8 @@ def tried(spec: dict[str, Any], launches: Launches, known: list[str]) -> dict[st
         _needed(module, spec["file"])
         for seed, one in zip(spec["seeds"], fed, strict=True):
             found.append(_trial(spec, module, seed, one, launches, kept, guard))
+            if len(found) - 1 == spec["again"]:
+                found[-1]["unrepeated"] = launches.unrepeated()
     except ProblemError as error:
         problem: dict[str, Any] = {"kind": error.kind, "error": error.error, **error.values}
         lost = [place for place in lacking if f"'{place['name'].partition('.')[2]}'" in error.error]
@@ -194,7 +200,7 @@ def _on_device(spec: dict[str, Any], launches: Launches) -> list[str]:
 
 
 def _heard(launches: Launches) -> None:
-    """``launches`` gets the words of a call as they are, and may call a kernel again by itself."""
+    """``launches`` gets the words of a call as they are, and may call a kernel again: one made anew of its function."""
     entry = importlib.import_module("pypto.frontend.parser.entry")
     wrapper = entry.JitCallableWrapper
     told = wrapper.__call__
@@ -203,8 +209,13 @@ def _heard(launches: Launches) -> None:
         launches.calling(args, kwargs)
         return told(self, *args, **kwargs)
 
+    def again(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        options = {name: getattr(kernel, f"_{name}", None) for name in _OPTIONS}
+        # Nothing that was put into the kernel's place in its object, or into pypto's store of kernels, is used.
+        return told(wrapper(None, kernel._original_func, None, **options, use_cache=False), *args, **kwargs)
+
     wrapper.__call__ = call
-    launches.again = told
+    launches.again = again
 
 
 def _names(own: list[Any]) -> Iterator[tuple[tuple[str, str], Any]]:
