@@ -142,12 +142,21 @@ def test_a_case_that_hangs_is_ended_with_all_it_started(tmp_path):
     python = script(tmp_path / "python", f"sleep 300 & echo $! > {tmp_path}/child; wait")
 
     begun = time.monotonic()
-    got = probe(str(tmp_path / "case.py"), python, seconds=0.5)
+    got = probe(str(tmp_path / "case.py"), python, seconds=0.25, starting=0.25)
 
     assert time.monotonic() - begun < 20
-    assert "took more than 0.5 s at import" in got.warnings[0]["en"]
+    assert "took more than 0.5 s at import torch" in got.warnings[0]["en"]
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "child").read_text()), 0)
+
+
+def test_time_is_a_cases_own_once_torch_is_there(tmp_path):
+    (tmp_path / "case.py").write_text(model("[time.sleep(0.01) for _ in iter(int, 1)]", inputs="[torch.rand(2)]"))
+
+    got = probe(str(tmp_path / "case.py"), wheels(), seconds=4)
+
+    assert [w["en"].partition(": ")[2] for w in got.warnings] == ["took more than 4 s at forward, so not all shapes are known"]  # fmt: skip
+    assert [one.shape for one in got.inputs] == [(2,)]
 
 
 def test_a_flood_is_not_kept(tmp_path):

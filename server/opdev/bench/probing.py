@@ -24,6 +24,8 @@ from opdev.runs import process
 from opdev.runs.execute import Command, Outcome, Stop, Stream, execute
 
 SECONDS = 30.0
+STARTING = 60.0
+"""Seconds for Python and torch to start, which are no case's."""
 MOST = 1 << 24
 """Elements (inputs and parameters) with which a model is computed at most."""
 _MEGABYTES = 4_000
@@ -51,11 +53,12 @@ def _script() -> str:
 
 
 def probe(
-    path: str, python: str, slot: Slot | None = None, stop: Stop | None = None, seconds: float = SECONDS
-) -> Probed:
-    """Run the case at ``path`` (absolute) on a slot, or without any device, for ``seconds`` at most."""
+    path: str, python: str, slot: Slot | None = None, stop: Stop | None = None,
+    seconds: float = SECONDS, starting: float = STARTING,
+) -> Probed:  # fmt: skip
+    """Run the case at ``path`` (absolute) on a slot, or without any device, for ``seconds`` at most once torch is there."""
     nonce = secrets.token_hex(16)
-    asked = {"path": path, "most": MOST, "memory": min(_MEGABYTES, memory_megabytes())}
+    asked = {"path": path, "most": MOST, "seconds": seconds, "memory": min(_MEGABYTES, memory_megabytes())}
     argv = [python, "-c", _script(), nonce, json.dumps(asked)]
     said, errors = bytearray(), bytearray()
 
@@ -69,11 +72,11 @@ def probe(
     own = stop or Stop()
     try:
         with tempfile.TemporaryDirectory(prefix="opdev-probe-") as folder:
-            done = execute(_command(argv, folder, slot, nonce, seconds), output, own)
+            done = execute(_command(argv, folder, slot, nonce, seconds + starting), output, own)
     finally:
         if stop is None:
             own.close()
-    return _read(_records(bytes(said), nonce.encode()), done, bytes(errors), path, python, seconds)
+    return _read(_records(bytes(said), nonce.encode()), done, bytes(errors), path, python, (seconds, starting))
 
 
 def _command(argv: Sequence[str], folder: str, slot: Slot | None, nonce: str, seconds: float) -> Command:
@@ -106,7 +109,12 @@ def _records(said: bytes, nonce: bytes) -> list[dict[str, Any]]:
 
 
 def _read(
-    records: Sequence[Mapping[str, Any]], done: Outcome, errors: bytes, path: str, python: str, seconds: float
+    records: Sequence[Mapping[str, Any]],
+    done: Outcome,
+    errors: bytes,
+    path: str,
+    python: str,
+    limits: tuple[float, float],
 ) -> Probed:
     found = Probed()
     step = ""
@@ -130,26 +138,32 @@ def _read(
             where = _where(path, record)
             values = {"elements": record["elements"], "most": MOST, "why": record["why"]}
             found.warnings.append(both("c-outputs-skipped", where=where, **values))
+        elif kind == "late":
+            found.warnings.append(_late(path, str(record["step"]), limits[0]))
         elif kind == "problem":
             where = _where(path, record)
             found.warnings.append(both("c-probe-failed", where=where, step=record["step"], why=record["why"]))
     if not any(record.get("kind") == "end" for record in records):
-        found.warnings.append(_cut_off(done, errors, path, python, step, seconds))
+        found.warnings.append(_cut_off(done, errors, path, python, step, limits))
     return found
+
+
+def _late(path: str, step: str, seconds: float) -> Text:
+    return both("c-probe-timeout", where=path, step=step, seconds=f"{seconds:g}")
 
 
 def _where(path: str, record: Mapping[str, Any]) -> str:
     return f"{path}:{record['line']}" if record["line"] else path
 
 
-def _cut_off(done: Outcome, errors: bytes, path: str, python: str, step: str, seconds: float) -> Text:
+def _cut_off(done: Outcome, errors: bytes, path: str, python: str, step: str, limits: tuple[float, float]) -> Text:
     """Why a child did not come to its end."""
     lines = errors.decode("utf-8", "replace").strip().splitlines()
     why = lines[-1][:300] if lines else ""
     if done.failed:
         return both("c-probe-start", python=python, why=done.failed)
     if done.timed_out:
-        return both("c-probe-timeout", where=path, step=step or "import", seconds=f"{seconds:g}")
+        return _late(path, step, limits[0]) if step else _late(path, "import torch", sum(limits))
     if done.stopped:
         return both("c-probe-stopped", where=path)
     how = f"signal {done.signal}" if done.signal is not None else f"exit {done.exit}"
