@@ -303,3 +303,13 @@ def test_every_workflow_has_its_stages_and_no_more(capsys, tmp_path):
         capsys.readouterr()
         assert ends[0] in (0, 1), kind
         assert ends[1] == 2, kind
+
+
+def test_a_project_whose_tests_speak_of_pypto_is_no_operator(tmp_path):
+    write(tmp_path, {"tests/test_add.py": KERNEL})
+    assert workflow_of(str(tmp_path)) is not None
+    write(tmp_path, {f"tests/test_part{number}.py": "def test_nothing():\n    pass\n" for number in range(9)})
+    assert workflow_of(str(tmp_path)) is None
+    # Code of its own beside them makes one all the same.
+    write(tmp_path, {"add_impl.py": KERNEL})
+    assert workflow_of(str(tmp_path)) is not None

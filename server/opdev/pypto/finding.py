@@ -24,6 +24,8 @@ _FOLDERS = ("", "docs", "SPEC", "DESIGN", "API_REPORT", "src", "golden", "tests"
 _NOT_OPERATORS = frozenset({"modules", "docs", "eval", "src", "tests", "golden", "scripts", "utils", "common", "lib"})
 _NAME_PARTS = ("_golden_cpu.py", "_golden.py", "_impl.py")
 _MOST_NAMES = 2000
+_MOST_TESTS = 8
+"""More than an operator has: the tests of a whole project, which may speak of PyPTO and be no operator's."""
 _MOST_BYTES = 300_000
 
 
@@ -52,6 +54,8 @@ def by_files(root: str, names: dict[str, frozenset[str]] | None = None) -> Workf
     every = frozenset().union(*names.values())
     code = pro = False
     for folder, files in names.items():
+        if folder == "tests" and len(files) > _MOST_TESTS:
+            continue
         for name in files:
             if _CODE.fullmatch(name):
                 kinds = _kinds(os.path.join(root, folder, name).replace("\\", "/"))
