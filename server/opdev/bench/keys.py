@@ -39,7 +39,6 @@ def _unused(kind: Kind, default: Any, zh: str, en: str) -> Key:
     return Key(kind, default, f"不使用：{zh}", f"Not used: {en}", unused=True)
 
 
-_SECONDS = {"above": True}
 KEYS: Mapping[str, Key] = {
     "dry_run": Key("bool", False, "只说要做什么，不做", "Say what would be done, and do nothing"),
     "log_level": _unused("text", "INFO", "日志级别", "level of logging"),
@@ -50,7 +49,7 @@ KEYS: Mapping[str, Key] = {
     "devices": Key("devices", (0,), "NPU 编号：列表，或用逗号分开的文字", "Numbers of NPUs: a list, or text with commas"),
     "concurrency": Key("integer", 0, "同时进行的用例数；0 是每个设备一个", "How many cases at a time; 0: one for each device"),
     "device_mode": Key("text", "normal", "两种写法都接受：设备总是由池分配", "Either is accepted: devices are always handed out by a pool", choices=("normal", "pool")),
-    "pool_preflight_timeout_sec": Key("number", 120.0, "开始前检查一个设备的时限，秒", "Seconds for the check of a device before a batch", **_SECONDS),
+    "pool_preflight_timeout_sec": Key("number", 120.0, "开始前检查一个设备的时限，秒", "Seconds for the check of a device before a batch", above=True),
     "hosts": Key("hosts", (), "用例在哪些机器上跑：name、prefix（放在命令前，如 ssh node1）、devices", "Where cases run: name, prefix (put before a command, like ssh node1), devices"),
     "output.root_dir": Key("folder", "", "这一批的文件夹", "The batch's folder"),
     "output.base_dir": Key("folder", "benchmark_runs", "没有 root_dir 时，在这里新建 Task_…", "Where Task_… is made when there is no root_dir"),
@@ -58,7 +57,7 @@ KEYS: Mapping[str, Key] = {
     "pypto.opencode_bin": Key("program", "", "opencode 程序；空着时从 PATH 找", "The opencode program; empty: the one on PATH"),
     "pypto.opencode_model": Key("text", "", "传给 opencode 的模型名", "The model opencode is told to use"),
     "pypto.agent": Key("text", "pypto-op-orchestrator", "opencode 的 agent", "opencode's agent"),
-    "pypto.timeout_sec": Key("number", 7200.0, "一个用例的生成时限，秒", "Seconds for generating one case", **_SECONDS),
+    "pypto.timeout_sec": Key("number", 7200.0, "一个用例的生成时限，秒", "Seconds for generating one case", above=True),
     "pypto.pref_round": _unused("integer", 3, "性能优化轮次；写进 generator.command 自己的提示里", "rounds of optimisation; put it into what generator.command is told"),
     "pypto.skip_pypto_gen": Key("bool", False, "不生成，验证已有的实现", "Generate nothing, verify what is there"),
     "pypto.force_regen": Key("bool", False, "已有完整产物也重新生成", "Generate even where everything is there"),
@@ -72,7 +71,7 @@ KEYS: Mapping[str, Key] = {
     "verifier.framework": Key("text", "torch", "用例的框架", "The cases' framework", choices=("torch",)),
     "verifier.backend": Key("text", "auto", "在哪里验证：ascend（NPU）、sim（模拟）；auto 有设备用 NPU，没有用模拟", "Where to verify: ascend (an NPU), sim (simulated); auto: an NPU where there is one", choices=("auto", "ascend", "sim")),
     "verifier.python": Key("program", "", "有 torch 和 pypto 的 Python", "The Python with torch and pypto"),
-    "verifier.verify_timeout": Key("number", 900.0, "一次验证的时限，秒", "Seconds for one verification", **_SECONDS),
+    "verifier.verify_timeout": Key("number", 900.0, "一次验证的时限，秒", "Seconds for one verification", above=True),
     "verifier.verify_rtol": Key("number", None, "相对误差上限；不写时只用 PyPTO 的精度标准", "Relative tolerance; unset: PyPTO's precision standard alone"),
     "verifier.verify_atol": Key("number", None, "绝对误差上限；不写时只用 PyPTO 的精度标准", "Absolute tolerance; unset: PyPTO's precision standard alone"),
     "verifier.mode": Key("text", "performance", "验证范围", "What is verified", choices=("correctness", "performance", "full")),
@@ -87,7 +86,7 @@ KEYS: Mapping[str, Key] = {
     "verifier.skill_retry": _unused("integer", 2, "验证 agent 再试几次", "how often that agent is tried again"),
     "verifier.skill_retry_interval_sec": _unused("number", 600.0, "再试之间隔多久", "how long to wait in between"),
     "verifier.keep_artifacts": Key("bool", False, "保留输入、输出张量和中间文件", "Keep tensors of inputs and outputs, and files in between"),
-    "monitor.poll_sec": Key("number", 3.0, "多久写一次 state.json，秒", "Seconds between two states in state.json", **_SECONDS),
+    "monitor.poll_sec": Key("number", 3.0, "多久写一次 state.json，秒", "Seconds between two states in state.json", above=True),
 }  # fmt: skip
 HOST_KEYS: Mapping[str, Key] = {
     "name": Key("text", "", "名字，出现在状态和报告里", "The name, in states and reports"),
