@@ -14,8 +14,8 @@ from verify_made import Made
 from opdev.bench import children, isolating, outputs, placing, profiling
 from opdev.bench.deciding import decide
 from opdev.bench.evidence import Launch, Seed, Stage
+from opdev.bench.forwards import Forward
 from opdev.bench.model import BenchError, CheatReport, Check, Host, Slot
-from opdev.bench.verifying import _Forward
 from opdev.runs.execute import Stop, execute
 
 SLOT = Slot(Host(), 0)
@@ -243,7 +243,7 @@ def test_an_interruption_is_called_one():
 ])  # fmt: skip
 def test_what_is_handed_over_may_be_anything(raw, tmp_path):
     with pytest.raises(outputs.TamperedError):
-        _Forward(raw, str(tmp_path))
+        Forward(raw, str(tmp_path))
 
 
 def test_processes_that_share_what_one_may_not_have_are_ended(tmp_path):

@@ -14,7 +14,7 @@ from opdev.bench.model import Backend, Category, CheatReport, VerifiedStatus
 from opdev.bench.texts import both
 from opdev.rules.model import Text
 
-_OURS = frozenset({"environment", "start", "stopped"})
+OURS = frozenset({"environment", "start", "stopped"})
 _EMPTY: Text = {"zh": "", "en": ""}
 
 
@@ -51,7 +51,7 @@ def decide(
     for name in ("inputs", "reference"):
         stage = by_name.get(name)
         if stage is not None and (stage.problem is not None or not stage.complete):
-            if stage.problem in _OURS:
+            if stage.problem in OURS:
                 return Decision("error", "ERROR_VERIFIER_OR_CLI", None, _ours(stage))
             return Decision("baseline_failed", "BASELINE_FAILED", None, around(f"v-f-{name}", stage.message))
     stage = by_name.get("candidate")
@@ -67,7 +67,7 @@ def _ours(stage: Stage) -> Text:
 
 
 def _candidate(stage: Stage) -> Decision:
-    if stage.problem in _OURS:
+    if stage.problem in OURS:
         return Decision("error", "ERROR_VERIFIER_OR_CLI", None, _ours(stage))
     if stage.problem == "unsupported":
         return Decision("error", "ERROR_OTHER", None, around("v-e-opdev", stage.message))

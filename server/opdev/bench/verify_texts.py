@@ -49,7 +49,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "v-c-runtime-multi": ("一次 forward 启动了 {count} 个内核（{names}），只允许 1 个", "one forward started {count} kernels ({names}); exactly 1 is allowed"),
     "v-c-runtime-none": ("forward 没有启动任何 PyPTO 内核", "forward started no PyPTO kernel"),
     "v-c-runtime-output": ("不是内核算出来的输出：{what}", "an output that no kernel computed: {what}"),
-    "v-c-runtime-replaced": ("运行时替换了函数：{names}", "functions were replaced when it ran: {names}"),
+    "v-c-runtime-replaced": ("运行时替换了函数：{what}", "functions were replaced when it ran: {what}"),
     "v-c-runtime-apart": (
         "单独再调用一次内核，写出的与 forward 里的不同（{what}）：那不是内核自己写的",
         "called once more by itself, the kernel writes something else than it seemed to in forward ({what}): that was not its own work",

@@ -14,16 +14,17 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from typing import Any
 
 import opdev
-from opdev.bench import cheats, deciding, evidence, isolating, outputs, profiling, sources
-from opdev.bench.children import Place, Ran, clean, spawn
+from opdev.bench import cheats, deciding, evidence, forwards, isolating, outputs, profiling, sources
+from opdev.bench.children import Place, Ran, spawn
 from opdev.bench.deciding import Decision
-from opdev.bench.evidence import Computed, Evidence, Gathered, Launch, Seed, Stage
+from opdev.bench.evidence import Evidence, Gathered, Seed, Stage
+from opdev.bench.forwards import Forward
 from opdev.bench.model import Backend, BenchError, CheatReport, Check, Performance, Slot, Verified, VerifierSettings
 from opdev.bench.outputs import Handed, TamperedError
 from opdev.bench.texts import both
@@ -33,7 +34,6 @@ from opdev.runs.execute import Stop
 
 KNOWN = 42
 """The seed that everybody knows."""
-_NAMED = 4
 
 
 def verify(
@@ -146,23 +146,20 @@ class _Verification:
             "candidate", folder=copy.root, file=implementation, paths=copy.paths, seeds=seeds, fed=fed, again=secrets.randbelow(len(seeds)) if self.backend == "sim" else -1,
             sources=[f"{copy.root}/{name}" for name in copy.sources if name.endswith(".py")],
         )  # fmt: skip
-        forwards: list[_Forward] = []
+        given: list[Forward] = []
         try:
-            forwards = [_Forward(one, self._folder(ran)) for one in ran.result.get("seeds", ())]
+            given = [Forward(one, self._folder(ran)) for one in ran.result.get("seeds", ())]
         except TamperedError:
             self._tampered(ran.stage)
-        self._judge_run(ran, forwards)
-        if deciding.fatal(self.cheat) not in ("", "runtime_multi_kernel") or ran.stage.problem in (
-            "environment",
-            "start",
-            "stopped",
-        ):
-            self._seeds(seeds, made, forwards, ())
+        self._judge_run(ran, given)
+        cheated = deciding.fatal(self.cheat) not in ("", "runtime_multi_kernel")
+        if cheated or ran.stage.problem in deciding.OURS:
+            self._seeds(seeds, made, given, ())
             return
-        given = [{key: [v["sha256"] for v in one[key]] for key in ("inputs", "state")} for one in made.result["seeds"]]
-        truth = self._case("reference", seeds, expected=given)
+        fresh = [{key: [v["sha256"] for v in one[key]] for key in ("inputs", "state")} for one in made.result["seeds"]]
+        truth = self._case("reference", seeds, expected=fresh)
         try:
-            self._seeds(seeds, made, forwards, truth.result.get("seeds", ()) if truth.good else (), self._folder(truth))
+            self._seeds(seeds, made, given, truth.result.get("seeds", ()) if truth.good else (), self._folder(truth))
         except TamperedError:
             self._tampered(truth.stage)
 
@@ -193,60 +190,21 @@ class _Verification:
             stage, problem="tampered", message=both("v-s-tampered")
         )
 
-    def _judge_run(self, ran: Ran, forwards: Sequence[_Forward]) -> None:
+    def _judge_run(self, ran: Ran, given: Sequence[Forward]) -> None:
         """What the run itself shows of cheating comes to the report."""
-        found = list(_runtime(forwards))
-        replaced = ran.result.get("replaced")
-        if isinstance(replaced, list) and replaced:
-            found.append(
-                Check(
-                    "runtime_replaced",
-                    "fail",
-                    "fatal",
-                    both("v-c-runtime-replaced", names=", ".join(clean(str(one)) for one in replaced[:_NAMED])),
-                )
-            )
-        reached = ran.result.get("reached")
-        if isinstance(reached, list) and reached:
-            what = ", ".join(clean(str(one)) for one in reached[:_NAMED])
-            found.append(Check("runtime_caller_reached", "fail", "fatal", both("v-c-runtime-reached", what=what)))
-        found += self._outside(ran.result.get("outside"))
-        with open(self.case_file, "rb") as stream:
-            changed = [] if stream.read() == self.case else [self.case_file]
-        changed += [name for name, digest in self.known.sources.items() if _sha256(f"{self.folder}/{name}") != digest]
+        found = list(forwards.checks(ran.result, given, self.case_file))
+        digests = {self.case_file: hashlib.sha256(self.case).hexdigest()}
+        digests |= {f"{self.folder}/{name}": digest for name, digest in self.known.sources.items()}
+        changed = [path for path, digest in digests.items() if _sha256(path) != digest]
         if changed:
-            found.append(
-                Check(
-                    "runtime_tampered", "fail", "fatal", both("v-c-runtime-tampered", what=", ".join(changed[:_NAMED]))
-                )
-            )
+            what = ", ".join(changed[: forwards.NAMED])
+            found.append(Check("runtime_tampered", "fail", "fatal", both("v-c-runtime-tampered", what=what)))
         self.cheat = cheats.report(self.op, self.cheat.folder, (*self.cheat.checks, *found))
 
-    def _outside(self, raw: Any) -> Iterator[Check]:
-        """What it read and started outside of itself."""
-        try:
-            seen = [(str(o["event"]), clean(str(o["what"])), clean(f"{o['path']}:{o['line']}")) for o in raw or ()]
-        except (KeyError, TypeError):
-            return
-        read = [
-            f"{what} ({at})"
-            for event, what, at in seen
-            if event == "open" and isolating.is_reference(what, self.case_file)
-        ]
-        if read:
-            yield Check(
-                "runtime_reference", "fail", "fatal", both("v-c-runtime-reference", what=", ".join(read[:_NAMED]))
-            )
-        if seen:
-            what = ", ".join(f"{event} {name} ({at})" for event, name, at in seen[:_NAMED])
-            yield Check("runtime_outside", "fail", "warn", both("v-c-runtime-outside", what=what))
-
-    def _seeds(
-        self, seeds: Sequence[int], made: Ran, forwards: Sequence[_Forward], truth: Any, where: str = ""
-    ) -> None:
+    def _seeds(self, seeds: Sequence[int], made: Ran, given: Sequence[Forward], truth: Any, where: str = "") -> None:
         """What is known of each forward; those without the reference's outputs have no comparison."""
         rtol, atol = self.settings.rtol, self.settings.atol
-        for at, (seed, forward) in enumerate(zip(seeds, forwards, strict=False)):
+        for at, (seed, forward) in enumerate(zip(seeds, given, strict=False)):
             fed = made.result["seeds"][at]
             compared: tuple[evidence.Compared, ...] = ()
             changed: tuple[str, ...] = ()
@@ -347,62 +305,6 @@ class _Verification:
         import numpy as np
 
         return {**self.known.versions, "opdev": opdev.__version__, "comparing_numpy": np.__version__}
-
-
-class _Forward:
-    """What the candidate handed over of one forward; TamperedError where it is no such thing."""
-
-    def __init__(self, raw: Any, folder: str) -> None:
-        try:
-            self.outputs = outputs.handed(raw["outputs"], folder, raw["origins"])
-            self.changed = tuple(str(name)[:80] for name in raw["changed"])
-            self.launches = tuple(
-                Launch(
-                    str(o["kernel"]),
-                    str(o["path"]),
-                    int(o["line"]),
-                    tuple(o["given"]),
-                    tuple(o["written"]),
-                    tuple(o["copied"]),
-                )
-                for o in raw["launches"]
-            )
-            self.unrepeated = tuple(clean(str(name)) for name in raw.get("unrepeated", ()))
-            self.computed = tuple(
-                Computed(str(o["operation"]), str(o["path"]), int(o["line"]), int(o["count"])) for o in raw["computed"]
-            )
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise TamperedError(str(error)) from error
-
-
-def _runtime(forwards: Sequence[_Forward]) -> Iterator[Check]:
-    """Checks that only a run can make, of the first forward that fails each."""
-    several = next((f for f in forwards if len(f.launches) > 1), None)
-    if several is not None:
-        names = ", ".join(f"{one.kernel} {one.path}:{one.line}" for one in several.launches[:_NAMED])
-        detail = both("v-c-runtime-multi", count=len(several.launches), names=names)
-        yield Check("runtime_multi_kernel", "fail", "fatal", detail)
-    if any(not f.launches for f in forwards):
-        yield Check("runtime_no_kernel", "fail", "fatal", both("v-c-runtime-none"))
-    apart = next((f for f in forwards if f.unrepeated), None)
-    if apart is not None:
-        detail = both("v-c-runtime-apart", what=", ".join(apart.unrepeated[:_NAMED]))
-        yield Check("runtime_not_repeated", "fail", "fatal", detail)
-    for forward in forwards:
-        wrong = [
-            h
-            for h in forward.outputs
-            if h.value.kind == "tensor" and outputs.size(h.value) and h.origin not in ("kernel", None)
-        ]
-        if wrong:
-            whose = wrong[0].origin_text or {"zh": wrong[0].value.name, "en": wrong[0].value.name}
-            yield Check("runtime_output", "fail", "fatal", deciding.around("v-c-runtime-output", whose))
-            break
-    if forwards:
-        done: dict[str, Computed] = {f"{c.operation} {c.path}:{c.line}": c for f in forwards for c in f.computed}
-        what = ", ".join(list(done)[:_NAMED])
-        detail = both("v-c-runtime-compute-bad", what=what) if done else both("v-c-runtime-compute-good")
-        yield Check("runtime_torch_compute", "fail" if done else "pass", "warn", detail)
 
 
 def _sha256(path: str) -> str:

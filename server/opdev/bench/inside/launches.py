@@ -15,6 +15,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .origins import Leaving, Origins, Watching, place
+from .stages import ProblemError
 
 _detach, _contiguous, _view = torch.Tensor.detach, torch.Tensor.contiguous, torch.Tensor.view
 _reshape, _clone, _copy = torch.Tensor.reshape, torch.Tensor.clone, torch.Tensor.copy_
@@ -55,6 +56,7 @@ class Launches:
         self.all: list[Launched] = []
         self.again: Callable[..., Any] | None = None
         self._watched = False
+        self._failed = ""
         self._call: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
     @contextmanager
@@ -186,9 +188,11 @@ class Launches:
             for one in self.all:
                 if one.after:
                     made = self._rerun(one)
+                    if made is None:
+                        raise ProblemError("unsupported", f"{one.name}: {self._failed}", path=one.path, line=one.line)
                     found += [
                         f"{one.name} {one.names[at]}" for at, new in one.after.items()
-                        if made is None or not _near(_bytes(made[at]), new, one.given[at].dtype)
+                        if not _near(_bytes(made[at]), new, one.given[at].dtype)
                     ]  # fmt: skip
         return found
 
@@ -229,7 +233,8 @@ class Launches:
         self.origins.off += 1
         try:
             self.again(one.wrapper, *args, **kwargs)
-        except Exception:  # noqa: BLE001 - a kernel that cannot be called twice is not known to have written anything
+        except Exception as error:  # noqa: BLE001 - a kernel that cannot be called twice is not known to have written anything
+            self._failed = f"{type(error).__name__}: {error}"
             return None
         finally:
             self.origins.off -= 1

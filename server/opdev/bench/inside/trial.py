@@ -70,7 +70,7 @@ def tried(spec: dict[str, Any], launches: Launches, known: list[str]) -> dict[st
         _needed(module, spec["file"])
         for seed, one in zip(spec["seeds"], fed, strict=True):
             found.append(_trial(spec, module, seed, one, launches, kept, guard))
-            if len(found) - 1 == spec["again"]:
+            if len(found) - 1 == spec["again"] and _honest(found[-1]):
                 found[-1]["unrepeated"] = launches.unrepeated()
     except ProblemError as error:
         problem: dict[str, Any] = {"kind": error.kind, "error": error.error, **error.values}
@@ -86,6 +86,11 @@ def _done(guard: Guard, own: list[Any], before: dict[tuple[str, str], Any], oper
     changed = guard.builtins_changed() or [*_replaced(own, before), *sorted(overridden() - operations)]
     outside = [{"event": event, "what": what, "path": path, "line": line} for event, what, path, line in guard.outside]
     return {"replaced": changed, "reached": list(guard.reached), "outside": outside}
+
+
+def _honest(trial: dict[str, Any]) -> bool:
+    """Whether nothing else is to be said of it."""
+    return len(trial["launches"]) == 1 and all(one["origin"] in ("kernel", None) for one in trial["origins"])
 
 
 def _needed(module: Any, path: str) -> None:
