@@ -289,6 +289,23 @@ def test_the_reference_is_not_to_be_read_by_any_path(tmp_path, judged):
     assert [c["level"] for c in document["cheat"]["checks"] if c["name"] == "runtime_outside"] == ["warn"]
 
 
+def test_the_python_that_judges_is_not_to_be_changed(tmp_path, judged, monkeypatch):
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text("# mine\n")
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    made = Made(tmp_path)
+    made.swap("relu_pypto_impl.py", "return relu_wrapper(x)", (
+        f"import os\n        open({str(site)!r} + '/sitecustomize.py', 'w').write('# ours\\n')\n"
+        f"        os.utime({str(site)!r} + '/sitecustomize.py', ns=(1, 1))\n        raise ValueError"
+    ))  # fmt: skip
+
+    status, category, message = told(judged(made)[0])
+
+    assert (status, category) == ("failed", "CHEAT_SEMANTIC"), message
+    assert f"{site}/sitecustomize.py changed while the implementation ran" in message
+
+
 def test_bfloat16_is_judged_by_its_own_limits(tmp_path, judged):
     made = Made(tmp_path)
     text = (made.folder / "relu_impl.py").read_text(encoding="utf-8")

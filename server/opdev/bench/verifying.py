@@ -20,7 +20,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 import opdev
-from opdev.bench import cheats, deciding, evidence, forwards, isolating, outputs, profiling, sources
+from opdev.bench import cheats, deciding, evidence, forwards, isolating, outputs, profiling, sources, surroundings
 from opdev.bench.children import Place, Ran, spawn
 from opdev.bench.deciding import Decision
 from opdev.bench.evidence import Evidence, Gathered, Seed, Stage
@@ -142,6 +142,9 @@ class _Verification:
         if not made.good:
             return
         fed = self._fed(made)
+        # On another host nobody here can look.
+        folders = [str(one) for one in made.result["folders"]] if not self.slot.host.prefix else []
+        before = surroundings.stamps(folders)
         ran = self._spawn(
             "candidate", folder=copy.root, file=implementation, paths=copy.paths, seeds=seeds, fed=fed, again=secrets.randbelow(len(seeds)) if self.backend == "sim" else -1,
             sources=[f"{copy.root}/{name}" for name in copy.sources if name.endswith(".py")],
@@ -151,7 +154,7 @@ class _Verification:
             given = [Forward(one, self._folder(ran)) for one in ran.result.get("seeds", ())]
         except TamperedError:
             self._tampered(ran.stage)
-        self._judge_run(ran, given)
+        self._judge_run(ran, given, surroundings.changed(before, surroundings.stamps(folders)))
         cheated = deciding.fatal(self.cheat) not in ("", "runtime_multi_kernel")
         if cheated or ran.stage.problem in deciding.OURS:
             self._seeds(seeds, made, given, ())
@@ -190,12 +193,12 @@ class _Verification:
             stage, problem="tampered", message=both("v-s-tampered")
         )
 
-    def _judge_run(self, ran: Ran, given: Sequence[Forward]) -> None:
+    def _judge_run(self, ran: Ran, given: Sequence[Forward], changed: Sequence[str]) -> None:
         """What the run itself shows of cheating comes to the report."""
         found = list(forwards.checks(ran.result, given, self.case_file))
         digests = {self.case_file: hashlib.sha256(self.case).hexdigest()}
         digests |= {f"{self.folder}/{name}": digest for name, digest in self.known.sources.items()}
-        changed = [path for path, digest in digests.items() if _sha256(path) != digest]
+        changed = [*(path for path, digest in digests.items() if _sha256(path) != digest), *changed]
         if changed:
             what = ", ".join(changed[: forwards.NAMED])
             found.append(Check("runtime_tampered", "fail", "fatal", both("v-c-runtime-tampered", what=what)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import random
 import sys
 from collections.abc import Callable
@@ -76,7 +77,8 @@ def inputs(spec: dict[str, Any]) -> dict[str, Any]:
         state = model.state_dict()
         torch.save({"init": init, "state": list(state.items()), "inputs": given}, f"{spec['out']}/seed{at}.pt")
         found.append({"inputs": all_described(given, "x"), "state": _state(state)})
-    return {"seeds": found}
+    folders = [*sys.path, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    return {"seeds": found, "folders": [os.path.realpath(folder) for folder in folders if os.path.isdir(folder)]}
 
 
 def reference(spec: dict[str, Any]) -> dict[str, Any]:
