@@ -2,8 +2,8 @@
 
 Each of the three is a process of its own in a folder of its own.  While the implementation runs there is no output of the
 reference anywhere, and neither the case nor the reference is among the files it is given; all it started is ended before the
-reference is computed.  What this cannot hold off: code that takes its own process apart on purpose with means that no check
-of ``cheats`` knows, or that changes the user's Python itself.
+reference is computed, and the Python that computes it is still the same.  What this cannot hold off: code that takes its own
+process apart on purpose with means that no check (``cheats``, ``inside.guarding``, ``forwards``) knows.
 """
 
 from __future__ import annotations
