@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -15,7 +16,8 @@ from opdev.bench import children, isolating, outputs, placing, profiling
 from opdev.bench.deciding import decide
 from opdev.bench.evidence import Launch, Seed, Stage
 from opdev.bench.forwards import Forward
-from opdev.bench.model import BenchError, CheatReport, Check, Host, Slot
+from opdev.bench.model import BenchError, CheatReport, Check, Host, Slot, VerifierSettings
+from opdev.bench.verifying import verify
 from opdev.runs.execute import Stop, execute
 
 SLOT = Slot(Host(), 0)
@@ -323,3 +325,58 @@ def test_the_generated_time_is_the_span_of_the_trace(tmp_path):
         path.write_text(text)
         with pytest.raises(BenchError):
             profiling.span_us(str(path))
+
+
+# The command
+
+
+def test_what_the_command_lacks_is_named_and_the_schema_needs_nothing(tmp_path):
+    made = Made(tmp_path)
+
+    def verify(*words):
+        argv = [sys.executable, "-m", "opdev.cli", "bench", "verify", *words, "--lang", "en"]
+        return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+    for words, said in (
+        ((), "OP_DIR is missing"),
+        ((str(made.folder),), "--case is missing"),
+        ((str(made.folder), "--case", "nowhere.py"), "nowhere.py: there is no such case file"),
+        ((str(made.folder), "--case", str(made.case), "--seeds", "0"), "--seeds cannot be 0"),
+    ):
+        done = verify(*words)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    schema = json.loads(verify("--print-schema").stdout)
+    assert schema["properties"]["backend"]["enum"] == ["ascend", "sim"]
+    assert set(schema["required"]) >= {"status", "simulated", "seeds", "stages", "cheat", "sources", "case_sha256"}
+
+
+def test_a_python_without_torch_is_no_verdict(tmp_path):
+    made = Made(tmp_path)
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+
+    found = verify(
+        "relu",
+        str(made.folder),
+        str(made.case),
+        str(made.out),
+        VerifierSettings(backend="sim", python=str(bare)),
+        SLOT,
+        Stop(),
+    )
+
+    assert (found.status, found.category, found.correctness) == ("error", "ERROR_VERIFIER_OR_CLI", None)
+    assert f"{sys.executable} has no " in found.message["en"]
+    (made.folder / "relu_pypto_impl.py").unlink()
+    found = verify(
+        "relu",
+        str(made.folder),
+        str(made.case),
+        str(made.out),
+        VerifierSettings(backend="sim", python=str(bare)),
+        SLOT,
+        Stop(),
+    )
+    assert (found.status, found.category) == ("error", "ERROR_INPUT_OR_ARTIFACT")
+    assert "has no relu_pypto_impl.py" in found.message["en"]

@@ -476,7 +476,7 @@ def test_the_command_says_what_is_wrong_and_where_the_evidence_is(tmp_path, envi
     )
 
     assert done.returncode == 1, done.stderr
-    assert "Backend: sim" in done.stdout
+    assert "Backend: sim\n  there is no NPU to run on, so it is simulated: " in done.stdout
     assert "instead of" in done.stdout
     assert f"{made.out}/verification.json" in done.stdout
     assert "Verdict: fail [CORRECTNESS_NUMERICAL]" in done.stdout

@@ -25,13 +25,15 @@ _INTERRUPTED = 130
 def options(action: str, parser: argparse.ArgumentParser, lang: Lang) -> None:
     """The options of ``verify`` and ``check``."""
     p = parser
-    schema = action == "verify" and "--print-schema" in sys.argv
-    p.add_argument("folder", metavar="OP_DIR", nargs="?" if schema else None, default="", help=say("v-h-op", lang))
+    # `--print-schema` needs neither a folder nor a case.
+    p.add_argument(
+        "folder", metavar="OP_DIR", nargs="?" if action == "verify" else None, default="", help=say("v-h-op", lang)
+    )
     p.add_argument("--op-name", default="", metavar="N", help=say("v-h-name", lang))
     p.add_argument("--format", choices=("text", "json"), default="text", help=say("v-h-format", lang))
     if action == "check":
         return
-    p.add_argument("--case", required=not schema, default="", metavar="FILE", help=say("v-h-case", lang))
+    p.add_argument("--case", default="", metavar="FILE", help=say("v-h-case", lang))
     p.add_argument(
         "--mode", choices=("correctness", "performance", "full"), default="performance", help=say("v-h-mode", lang)
     )
@@ -110,6 +112,9 @@ def _verify(args: argparse.Namespace, lang: Lang) -> int:
     from opdev.bench.verifying import verify
     from opdev.runs.execute import Stop
 
+    for what, value in (("OP_DIR", args.folder), ("--case", args.case)):
+        if not value:
+            raise BenchError("v-missing", what=what)
     name = operator_name(args.folder, args.op_name)
     if not os.path.isfile(args.case):
         raise BenchError("v-no-case", path=args.case)
@@ -165,6 +170,8 @@ def told(found: Verified, name: str, case: str, lang: Lang) -> Iterator[str]:
     """The verdict as text: what was found, where it is wrong, and where the evidence is."""
     yield f"{name}  {say('v-t-case', lang)} {case}"
     yield f"{say('v-t-backend', lang)}: {found.backend}"
+    for note in found.details.get("notes", ()):
+        yield f"  {note.get(lang, '')}"
     if found.cheat is not None:
         for check in found.cheat.checks:
             if check.status == "fail":

@@ -8,6 +8,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     # Usage
     "v-no-folder": ("{path}：没有这个目录；给出算子目录（里面有 <op>_pypto_impl.py）", "{path}: no such folder; give the operator's folder (the one with <op>_pypto_impl.py)"),
     "v-bad-name": ("算子名 {name} 不是标识符", "{name} is no operator's name: it has to be an identifier"),
+    "v-missing": ("缺少 {what}", "{what} is missing"),
     "v-no-case": ("{path}：没有这个用例文件", "{path}: there is no such case file"),
     "v-bad-number": ("{option} 不能是 {value}：{need}", "{option} cannot be {value}: {need}"),
     "v-need-positive": ("要大于 0", "it has to be above 0"),
@@ -128,6 +129,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "v-e-artifact": ("没有可验证的东西：{what}", "there is nothing to verify: {what}"),
     "v-e-opdev": ("验证没有做完（{what}），不算通过", "verification did not come to its end ({what}), which is no pass"),
     "v-n-memory": ("只有种子 42 对，其他种子都不对：它记得种子 42 的答案", "it is right for seed 42 alone: it knows the answer to seed 42"),
+    "v-n-sim": ("没有可用的 NPU，改为模拟：{why}", "there is no NPU to run on, so it is simulated: {why}"),
     # Performance
     "v-p-sim": ("没有测性能：这是模拟，耗时不是测量", "performance was not measured: this is a simulation, and its times are no measurement"),
     "v-p-mode": ("没有测性能：mode=correctness", "performance was not measured: mode=correctness"),

@@ -21,7 +21,7 @@ from typing import Any
 
 import opdev
 from opdev.bench import cheats, deciding, evidence, forwards, isolating, outputs, profiling, sources, surroundings
-from opdev.bench.children import Place, Ran, spawn
+from opdev.bench.children import Place, Ran, clean, spawn
 from opdev.bench.deciding import Decision
 from opdev.bench.evidence import Evidence, Gathered, Seed, Stage
 from opdev.bench.forwards import Forward
@@ -128,6 +128,8 @@ class _Verification:
         found, why = ran.result.get("backend"), str(ran.result.get("why", "")) or ran.stage.message.get("en", "")
         if self.settings.backend == "auto":
             self.backend = "ascend" if found == "ascend" else "sim"
+            if self.backend == "sim":
+                self.known.notes.append(both("v-n-sim", why=clean(why)))
             return None
         if found == "ascend":
             return None
@@ -297,6 +299,7 @@ class _Verification:
         details = {
             "seeds": [asdict(seed) for seed in self.known.seeds],
             "versions": proof.versions,
+            "notes": list(proof.notes),
             "sources": proof.sources,
         }
         return Verified(
