@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from opdev.bench.children import clean
 from opdev.bench.evidence import Compared, Origin, Value
@@ -71,7 +71,7 @@ def values(raw: Any) -> tuple[Value, ...]:
 
 
 def _value(raw: Mapping[str, Any]) -> Value:
-    kind = "tensor" if raw["kind"] == "tensor" else "value"
+    kind: Literal["tensor", "value"] = "tensor" if raw["kind"] == "tensor" else "value"
     shape = tuple(int(n) for n in raw["shape"]) if kind == "tensor" else None
     if not re.fullmatch(r"[0-9a-f]{64}", raw["sha256"]):
         raise TamperedError

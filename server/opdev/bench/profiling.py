@@ -124,9 +124,9 @@ def rows(path: str) -> Iterator[float]:
 
 def span_us(path: str) -> float:
     """Microseconds from the first event's begin to the last one's end in a swimlane trace; BenchError where it says none."""
+    if os.path.exists(path) and os.path.getsize(path) > _MOST_BYTES:
+        raise BenchError("v-p-bad-trace", path=path, why=f"> {_MOST_BYTES} bytes")
     try:
-        if os.path.getsize(path) > _MOST_BYTES:
-            raise BenchError("v-p-bad-trace", path=path, why=f"> {_MOST_BYTES} bytes")
         with open(path, encoding="utf-8") as stream:
             value: Any = json.load(stream)
     except (OSError, ValueError, RecursionError) as error:
@@ -136,10 +136,14 @@ def span_us(path: str) -> float:
     for event in events if isinstance(events, list) else ():
         if not isinstance(event, dict) or event.get("ph") != "X":
             continue
-        begin, took = event.get("ts"), event.get("dur")
-        if all(isinstance(one, (int, float)) and isfinite(one) for one in (begin, took)) and took >= 0:
-            begins.append(float(begin))
-            ends.append(float(begin) + float(took))
+        begin, took = _number(event.get("ts")), _number(event.get("dur"))
+        if begin is not None and took is not None and took >= 0:
+            begins.append(begin)
+            ends.append(begin + took)
     if not begins or max(ends) <= min(begins):
         raise BenchError("v-p-bad-trace", path=path, why="no X events")
     return max(ends) - min(begins)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and isfinite(value) else None
