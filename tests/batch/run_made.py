@@ -178,7 +178,7 @@ def settings(program: str, mode: str, *more: str, **values: object) -> Generator
     return GeneratorSettings(**{"command": command(program, mode, *more), "retry": 0, "timeout": 60.0, **values})  # type: ignore[arg-type]
 
 
-def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 120.0) -> None:
     """Wait for something that must come."""
     deadline = time.monotonic() + seconds
     while not condition():

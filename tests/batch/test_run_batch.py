@@ -49,7 +49,7 @@ class Made:
 
     def run(self, *words: str) -> tuple[int, list[dict], str]:
         child = self.start(*words)
-        out, err = child.communicate(timeout=90)
+        out, err = child.communicate(timeout=240)
         return child.returncode, [json.loads(line) for line in out.splitlines()], err
 
     def state(self) -> dict:
@@ -145,7 +145,7 @@ def test_ctrl_c_ends_what_runs_and_the_same_command_goes_on(made):
     until(lambda: len(made.inside()) == 2)
 
     child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=60)
+    out, _ = child.communicate(timeout=240)
 
     assert child.returncode == 130
     assert json.loads(out.splitlines()[-1])["stopped"] is True
@@ -170,7 +170,7 @@ def test_ctrl_c_before_any_case_leaves_nothing_behind_either(made, tmp_path):
     until(lambda: (made.notes / "in-slow").exists() and made.inside())
 
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=240)
 
     assert (child.returncode, err) == (130, "")
     assert not of([json.loads(line) for line in out.splitlines()], "trouble")
@@ -205,7 +205,7 @@ def test_two_batches_in_one_folder_are_refused(made):
 
     status, _, err = made.run()
     child.send_signal(signal.SIGTERM)
-    child.communicate(timeout=60)
+    child.communicate(timeout=240)
 
     assert status == 2
     assert "runs in" in err
@@ -214,26 +214,26 @@ def test_two_batches_in_one_folder_are_refused(made):
 
 def test_a_detached_batch_is_stopped_by_its_folder(made):
     made.mode("hang")
-    done = subprocess.run(made.words("--detach"), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(made.words("--detach"), capture_output=True, text=True, timeout=240, check=False)
     until(made.inside)
     pid = made.state()["main_pid"]
 
     assert (done.returncode, str(made.root) in done.stdout) == (0, True)
     assert os.getsid(pid) != os.getsid(0)
     stop = [sys.executable, "-m", "opdev.cli", "bench", "stop", str(made.root), "--lang", "en"]
-    ended = subprocess.run(stop, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(stop, capture_output=True, text=True, timeout=240, check=False)
 
     assert (ended.returncode, ended.stdout) == (0, f"stopped: {made.root}\n")
     assert gone(pid)
     assert made.nothing_left()
-    again = subprocess.run(stop, capture_output=True, text=True, timeout=60, check=False)
+    again = subprocess.run(stop, capture_output=True, text=True, timeout=240, check=False)
     assert again.returncode == 1
 
 
 def test_a_detached_batch_that_cannot_begin_says_why(made):
     made.config["verifier"] = {"python": "no-such-python"}
 
-    done = subprocess.run(made.words("--detach"), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(made.words("--detach"), capture_output=True, text=True, timeout=240, check=False)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "no-such-python" in done.stderr
@@ -303,7 +303,7 @@ def test_a_record_that_cannot_be_written_is_told_and_written_when_it_can_be(made
     shutil.rmtree(place)
     until(place.is_file)
     (made.notes / "go-op2").touch()
-    out, _ = child.communicate(timeout=60)
+    out, _ = child.communicate(timeout=240)
 
     events = [json.loads(line) for line in out.splitlines()]
     assert [one["saved"] for one in of(events, "case")] == [False, True]
@@ -317,7 +317,7 @@ def test_a_case_that_takes_too_much_memory_is_ended_alone(made):
     made.config["cases"] = "level1=1"
     child = made.start()
 
-    out, _ = child.communicate(timeout=60)
+    out, _ = child.communicate(timeout=240)
 
     assert "600 MB" in made.result(1)["messages"]["pypto"]["en"]
     assert of([json.loads(line) for line in out.splitlines()], "batch-ended")[0]["stopped"] is False
@@ -332,7 +332,7 @@ def test_what_cannot_be_copied_is_told_and_the_work_is_kept(made):
     # A file where the copies would be.
     (made.root / "report/level1/1_op1/artifacts.new").write_text("in the way\n", encoding="utf-8")
     (made.notes / "go-op1").touch()
-    out, _ = child.communicate(timeout=60)
+    out, _ = child.communicate(timeout=240)
 
     events = [json.loads(line) for line in out.splitlines()]
     assert "1_op1/artifacts" in of(events, "trouble")[0]["why"]
@@ -341,7 +341,7 @@ def test_what_cannot_be_copied_is_told_and_the_work_is_kept(made):
 
 def test_plain_lines_where_there_is_no_terminal(made):
     made.config["cases"] = "level1=1"
-    done = subprocess.run(made.words(), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(made.words(), capture_output=True, text=True, timeout=240, check=False)
 
     assert "level1/1_op1  generating\n" in done.stdout
     assert "level1/1_op1  not verified\n" in done.stdout
@@ -382,7 +382,7 @@ def test_a_python_with_another_pypto_is_found_out_before_any_case(made, tmp_path
     made.config["verifier"] = {"backend": "sim", "python": sys.executable}
     child = made.start(env={**os.environ, "PYTHONPATH": str(tmp_path / "site")})
 
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=240)
 
     assert child.returncode == 2
     assert "pypto 0.1.0 (== 0.2.0)" in err

@@ -129,7 +129,7 @@ def test_a_state_file_that_is_none_is_blocked_with_its_place(made):
 def test_one_that_hangs_and_ignores_the_signal_is_killed_in_time(made, monkeypatch):
     monkeypatch.setitem(placing.command.__kwdefaults__, "grace", 0.3)
 
-    found = made("stubborn+hang", timeout=1.0)
+    found = made("stubborn+hang", timeout=5.0)
 
     assert found.status == "timeout"
     assert gone(int((made.notes / "in-op1").read_text(encoding="ascii")))
@@ -207,7 +207,7 @@ def test_another_host_gets_the_same_words_and_gives_the_same_end(made, tmp_path)
 
 def test_what_hangs_on_another_host_is_ended_there_too(made, tmp_path):
     with host(tmp_path) as there:
-        found = made("stubborn+orphan+hang", slot=Slot(there, 0), timeout=1.0)
+        found = made("stubborn+orphan+hang", slot=Slot(there, 0), timeout=5.0)
 
         assert found.status == "timeout"
         for name in ("in-op1", "orphan-op1"):
