@@ -74,9 +74,6 @@ class Workbench:
         """A part of the window as the walkthrough shows it, at most ``most`` pixels high."""
         self.pictures.mkdir(parents=True, exist_ok=True)
         path = self.pictures / f"walkthrough-{name}.png"
-        # What the mouse was over tells of itself, over everything.
-        self.page.mouse.move(1, 1)
-        self.page.locator(".monaco-hover:visible").first.wait_for(state="detached")
         box = of.bounding_box()
         assert box is not None
         clip = {"x": box["x"], "y": box["y"], "width": box["width"], "height": min(box["height"], most)}
