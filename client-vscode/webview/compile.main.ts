@@ -34,6 +34,10 @@ const follow = h('input', {
   id: 'follow',
   onchange: () => {
     log.follow = follow.checked;
+    if (log.follow) {
+      // At once: a scroll that is still told of would take it back.
+      log.element.scrollTop = log.element.scrollHeight;
+    }
     paint();
   },
 }) as HTMLInputElement;

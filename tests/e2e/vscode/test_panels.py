@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
@@ -119,13 +118,7 @@ def compiled(bench: Workbench, page: FrameLocator, root: Path, run: str, out: Pa
     for row, event in zip(page.locator(".errors .found").all(), found, strict=True):
         where = f"{event['path'].rpartition('/')[2]}:{event['line']} " if event["path"] else ""
         assert " ".join(row.inner_text().split()) == " ".join(f"{where}{event['message']}".split())
-    page.get_by_role("button", name=re.compile("Export the log|导出日志")).click()
-    box = bench.page.locator(".quick-input-widget .quick-input-box input")
-    box.wait_for()
-    box.fill(str(out))
-    bench.page.locator(".quick-input-widget .monaco-list-row").first.wait_for()
-    bench.page.locator(".quick-input-widget .monaco-button").first.click()
-    bench.until(lambda: out.exists() and out.stat().st_size > 0, "the log is exported")
+    bench.written(page.get_by_role("button", name=re.compile("Export the log|导出日志")).click, out)
     lines: dict[str, list[str]] = {}
     part: list[str] = []
     for line in out.read_text(encoding="utf-8").rstrip("\n").split("\n"):
@@ -290,14 +283,6 @@ def test_why_an_output_is_wrong_and_how_two_runs_compare(
         [figure(f["a"]), figure(f["b"])] for f in row["figures"].values()
     ]
     bench.picture("performance-compared")
-    page.get_by_role("button", name="Export CSV").click()
-    box = bench.page.locator(".quick-input-widget .quick-input-box input")
-    box.wait_for()
-    box.fill(str(tmp_path / "out.csv"))
-    # The dialog lists the folder that was typed before it takes the name.
-    bench.page.locator(".quick-input-widget .monaco-list-row", has_text="repo").wait_for()
-    bench.page.locator(".quick-input-widget .monaco-button", has_text="OK").click()
-    bench.until((tmp_path / "out.csv").exists, "the file")
-    bench.until(lambda: os.path.getsize(tmp_path / "out.csv") > 0, "its text")
+    bench.written(page.get_by_role("button", name="Export CSV").click, tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(newline="") as stream:
         assert [line[BUS] for line in csv.DictReader(stream)] == ["90", "90"]

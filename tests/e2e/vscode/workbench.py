@@ -159,6 +159,26 @@ class Workbench:
                 return
         raise AssertionError(f"no list with {text!r} stays open")
 
+    def written(self, ask: Callable[[], object], place: Path) -> None:
+        """Ask for a file to be written, say where, and wait for it.
+
+        The dialog takes a name when it lists the folder that was typed; that folder has another in it.
+        """
+        beside = min(one.name for one in place.parent.iterdir() if one.is_dir() and not one.name.startswith("."))
+        box = self.page.locator(".quick-input-widget .quick-input-box input")
+        listed = self.page.locator(".quick-input-widget .monaco-list-row", has_text=beside)
+        for _ in range(WAIT_MS // SOON_MS):
+            if not box.is_visible():
+                ask()
+            with contextlib.suppress(_too_late()):
+                box.fill(str(place), timeout=SOON_MS)
+                listed.first.wait_for(timeout=SOON_MS)
+                self.page.locator(".quick-input-widget .monaco-button", has_text="OK").first.click(timeout=SOON_MS)
+                box.wait_for(state="hidden", timeout=SOON_MS)
+                self.until(lambda: place.is_file() and place.stat().st_size > 0, f"{place.name} is written")
+                return
+        raise AssertionError(f"never happened: a dialog takes {place.name}")
+
     def open(self, relative: str) -> None:
         """Open a file of the workspace by its path."""
         folder, _, name = relative.rpartition("/")
