@@ -176,7 +176,7 @@ def test_both_panels_fill_live_and_are_the_same_when_opened_again(
     page.get_by_text("这里还没有运行过").wait_for()
     start("正确性")
     # A case is there while the others still run.
-    page.locator(f"#app:has(.badge.running) tr[data-case={CASES[0]}] td.pass").wait_for(timeout=LONG)
+    page.locator(f"#app:has(.badge.running) tr[data-case={CASES[0]}] td.pass").first.wait_for(timeout=LONG)
     bench.picture("precision-live-zh-dark")
     page.locator(".badge.blocked").wait_for(timeout=LONG)
     page.locator(".details .verdict").wait_for()
