@@ -7,7 +7,19 @@ from html import escape
 from typing import Any
 
 from opdev.bench import charts
-from opdev.bench.report import badge, inside, message, plain, proven, ratio, root_of, seconds, simulated, verified
+from opdev.bench.report import (
+    PROOF,
+    badge,
+    inside,
+    message,
+    plain,
+    proven,
+    ratio,
+    root_of,
+    seconds,
+    simulated,
+    verified,
+)
 from opdev.bench.showing import comparison
 from opdev.bench.texts import both, say
 from opdev.precision.model import Both
@@ -140,19 +152,8 @@ def _evidence(summary: Mapping[str, Any]) -> list[str]:
     out = [bilingual(_said("r-d-evidence"), "h2")]
     some = [case for case in summary["cases"] if case["verdict"]]
     if some:
-        names = (
-            "c-case",
-            "c-backend",
-            "d-seeds",
-            "d-outputs",
-            "d-launches",
-            "d-matched",
-            "d-error",
-            "d-cheat",
-            "d-sha",
-        )
         head = [
-            f'<th class="{"name" if name == "c-case" else ""}">{bilingual(_said(f"r-{name}"))}</th>' for name in names
+            f'<th class="{"name" if name == "c-case" else ""}">{bilingual(_said(f"r-{name}"))}</th>' for name in PROOF
         ]
         out.append(_table(head, [_proof(case) for case in some]))
     out.append(bilingual(_said("r-d-limits"), "p", "soft"))

@@ -25,6 +25,9 @@ _META = (
     "opdev_version",
 )  # fmt: skip
 
+PROOF = ("c-case", "c-backend", "d-seeds", "d-outputs", "d-launches", "d-matched", "d-error", "d-cheat", "d-sha")
+"""What a case's evidence is told by, a column each, in every report."""
+
 
 def markdown(summary: Mapping[str, Any], lang: Lang, against: Mapping[str, Any] | None = None) -> str:
     """The whole file; ``against`` is what ``comparing`` found beside another batch."""
@@ -239,18 +242,7 @@ def _evidence(summary: Mapping[str, Any], lang: Lang) -> list[str]:
     out = []
     some = [case for case in summary["cases"] if case["verdict"] is not None]
     if some:
-        names = (
-            "c-case",
-            "c-backend",
-            "d-seeds",
-            "d-outputs",
-            "d-launches",
-            "d-matched",
-            "d-error",
-            "d-cheat",
-            "d-sha",
-        )
-        out += table([say(f"r-{name}", lang) for name in names], [_proof(case, lang) for case in some])
+        out += table([say(f"r-{name}", lang) for name in PROOF], [_proof(case, lang) for case in some])
         out.append("")
     out += [say("r-d-limits", lang), ""]
     found = summary["unproven"]
