@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from opdev.checks.sync_effects import base, effect
 from opdev.rules.context import Context
 from opdev.rules.model import Hit, Related
-from opdev.syntax.cpp_flow import Event, Step, blocks, flow_of
+from opdev.syntax.cpp_flow import Event, Item, Step, blocks, flow_of
 
 _STORES = re.compile(rb"\.SetValue\s*\(|\]\s*=(?!=)|(?:^|[;{}])\s*\*\s*\w+\s*=(?!=)", re.M)
 _STORE = re.compile(
@@ -31,30 +31,25 @@ def unflushed_scalar_store(context: Context) -> Iterator[Hit]:
     for block in blocks(flow.body):
         pending: dict[str, tuple[int, int]] = {}
         for item in block:
-            steps = [item] if isinstance(item, Step) else []
-            events = [e for step in _steps(item) for e in step.events]
-            if any(_settles(event) for event in events):
+            steps = _steps(item)
+            if any(_settles(event) for step in steps for event in step.events):
                 pending = {}
                 continue
+            for event in item.events if isinstance(item, Step) else ():
+                name = _source(event)
+                if name in pending:
+                    start, end = pending.pop(name)
+                    yield Hit(
+                        event.name_start, event.name_end, args={"call": event.written, "name": name},
+                        related=(Related(start, end, _STORED),),
+                    )  # fmt: skip
             for step in steps:
-                for event in step.events:
-                    name = _source(event)
-                    if name in pending:
-                        start, end = pending.pop(name)
-                        yield Hit(
-                            event.name_start, event.name_end, args={"call": event.written, "name": name},
-                            related=(Related(start, end, _STORED),),
-                        )  # fmt: skip
-            for step in _steps(item):
                 pending.update(_stores(context, step, declared))
 
 
-def _steps(item: object) -> Iterator[Step]:
-    if isinstance(item, Step):
-        yield item
-        return
-    for part in blocks((item,)):  # type: ignore[arg-type]  # an item of a block
-        yield from (inner for inner in part if isinstance(inner, Step) and inner is not item)
+def _steps(item: Item) -> list[Step]:
+    """An item's steps, its own and those within it."""
+    return [inner for part in blocks((item,)) for inner in part if isinstance(inner, Step)]
 
 
 def _settles(event: Event) -> bool:
@@ -67,7 +62,7 @@ def _source(event: Event) -> str:
     """What a transfer reads of GM, by name; empty where it is no plain name."""
     if event.receiver or not (_PUT.fullmatch(event.name) or _COPY.fullmatch(event.name)):
         return ""
-    return base(event.arg(1)) or ""
+    return base(event.arg(1))
 
 
 def _stores(context: Context, step: Step, declared: str) -> Iterator[tuple[str, tuple[int, int]]]:
