@@ -91,6 +91,7 @@ export class LogFeed {
     const client = this.server.client;
     while (client && run !== null && run === this.run) {
       const line = this.lines.get(name) ?? 0;
+      let page: RunLogResult | undefined;
       if (!this.whole) {
         const end: RunLogResult = await client.sendRequest('opdev/runLog', { root, run, log: name, line: -END, count: END });
         const grows = end.total !== this.seen.get(name);
@@ -101,9 +102,12 @@ export class LogFeed {
           await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
           return;
         }
+        if (end.line <= line) {
+          // Mostly it is all that is new.
+          page = { ...end, line, lines: end.lines.slice(line - end.line) };
+        }
       }
-      const asked = { root, run, log: name, line, count: PAGE };
-      const page: RunLogResult = await client.sendRequest('opdev/runLog', asked);
+      page ??= await client.sendRequest<RunLogResult>('opdev/runLog', { root, run, log: name, line, count: PAGE });
       if (run !== this.run || !page.lines.length) {
         return;
       }
